@@ -340,6 +340,8 @@ enum hyb_node_kind {
  */
 #define HYB_CODE(module, vaddr) ((uint64_t)(module) << 48 | ((vaddr)&0xffffffffffffu))
 #define HYB_CODE_MODULE(key) ((uint32_t)((key) >> 48))
+/* A region's file offset; the upper bits count forks, so that a child's keys differ from its parent's. */
+#define HYB_REGION_ID(key) ((key)&0xffffffffffffu)
 #define HYB_CODE_VADDR(key) ((key)&0xffffffffffffu)
 
 enum hyb_node_flags {
