@@ -1,0 +1,41 @@
+/* The directory of an experiment, and what hybrid-run itself writes there. */
+#ifndef RUN_EXPERIMENT_H
+#define RUN_EXPERIMENT_H
+
+#include "run/child.h"
+#include "run/options.h"
+
+#include <limits.h>
+#include <stdbool.h>
+#include <time.h>
+
+struct experiment {
+	char path[PATH_MAX]; /* absolute */
+	char shown[PATH_MAX]; /* as the user may type it */
+	bool made; /* the directory did not exist */
+	time_t started;
+};
+
+/*
+ * Makes the directory: `wanted`, or if that is NULL one named after `program`
+ * and the time. 0, or -1 after a line on stderr.
+ */
+int experiment_create(const char *wanted, const char *program, struct experiment *ret);
+
+/*
+ * Writes the file `experiment`: what runs, and with `outcome` (may be NULL) how
+ * it went. The old file is replaced at once or not at all. 0, or -1 after a line on stderr.
+ */
+int experiment_write(const struct experiment *experiment, const struct options *options, const char *program,
+	const struct outcome *outcome);
+
+/* Keeps the kernel's vdso: addresses in it are named after the run, maybe elsewhere. 0 or -1, as above. */
+int experiment_save_vdso(const struct experiment *experiment);
+
+/* Takes back what the functions above made. */
+void experiment_discard(const struct experiment *experiment);
+
+/* A new string: `text` as a shell reads it as one word. NULL when memory is out. */
+char *shell_quote(const char *text);
+
+#endif

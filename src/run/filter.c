@@ -1,0 +1,67 @@
+#include "run/filter.h"
+
+#include "run/say.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define PATTERN_MAX 1023
+
+/* NULL if the line is right, else what is wrong. The line has no newline. */
+static const char *line_fault(const char *line)
+{
+	static const char blanks[] = " \t\r";
+	size_t word;
+
+	line += strspn(line, blanks);
+	if (!*line || *line == '#')
+		return NULL;
+	word = strcspn(line, blanks);
+	if (word != 7 || (strncmp(line, "include", 7) && strncmp(line, "exclude", 7)))
+		return "a line is `include PATTERN`, `exclude PATTERN` or a comment behind #";
+	line += word;
+	line += strspn(line, blanks);
+	if (!*line)
+		return "a pattern is missing; * stands for any text, ? for one character";
+	if (strlen(line) > PATTERN_MAX)
+		return "the pattern is longer than 1023 bytes";
+	return NULL;
+}
+
+static int check_lines(FILE *in, const char *path)
+{
+	char *line = NULL;
+	size_t space = 0;
+	const char *fault = NULL;
+	unsigned number = 0;
+	ssize_t length;
+
+	while (!fault && (length = getline(&line, &space, in)) >= 0) {
+		number++;
+		if (length > 0 && line[length - 1] == '\n')
+			line[--length] = 0;
+		fault = strlen(line) == (size_t)length ? line_fault(line) : "a zero byte; this is not a text";
+	}
+	free(line);
+	if (fault)
+		say("%s:%u: %s", path, number, fault);
+	else if (ferror(in))
+		say("%s: cannot read the filter: %s", path, strerror(errno));
+	return fault || ferror(in) ? -1 : 0;
+}
+
+int filter_check(const char *path)
+{
+	FILE *in = fopen(path, "re");
+	int result;
+
+	if (!in) {
+		say("%s: cannot read the filter: %s", path, strerror(errno));
+		return -1;
+	}
+	result = check_lines(in, path);
+	fclose(in);
+	return result;
+}

@@ -1,0 +1,8 @@
+/* The file of --filter: checked here, before the program starts; the runtime reads it again. */
+#ifndef RUN_FILTER_H
+#define RUN_FILTER_H
+
+/* 0 if every line is right; otherwise -1, and a line on stderr names file, line and fault. */
+int filter_check(const char *path);
+
+#endif

@@ -1,0 +1,195 @@
+#include "run/program.h"
+
+#include <elf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <link.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/xattr.h>
+#include <unistd.h>
+
+#define SCRIPT_DEPTH 4 /* as the kernel: deeper ones are not executed */
+
+#if defined(__x86_64__)
+#define OWN_MACHINE EM_X86_64
+#elif defined(__aarch64__)
+#define OWN_MACHINE EM_AARCH64
+#else
+#error "say which ELF machine this is"
+#endif
+
+static int check_executable(const char *path)
+{
+	struct stat st;
+
+	if (stat(path, &st))
+		return -errno;
+	if (S_ISDIR(st.st_mode))
+		return -EISDIR;
+	if (!S_ISREG(st.st_mode) || access(path, X_OK))
+		return -EACCES;
+	return 0;
+}
+
+int program_find(const char *name, char ret_path[PATH_MAX])
+{
+	const char *dir = getenv("PATH");
+	int result = -ENOENT, found;
+	size_t length;
+	char path[PATH_MAX];
+
+	if (strchr(name, '/') || !*name) {
+		if (strlen(name) >= PATH_MAX)
+			return -ENAMETOOLONG;
+		strcpy(ret_path, name);
+		return check_executable(name);
+	}
+	if (!dir)
+		dir = "/bin:/usr/bin";
+	for (;; dir += length + 1) {
+		length = strcspn(dir, ":");
+		/* An empty entry is the current directory. */
+		if (snprintf(path, sizeof(path), "%.*s%s%s", (int)length, dir, length ? "/" : "./", name) <
+			(int)sizeof(path)) {
+			found = check_executable(path);
+			if (!found) {
+				strcpy(ret_path, path);
+				return 0;
+			}
+			if (found == -EACCES)
+				result = found; /* as the shell: remember it, look on */
+		}
+		if (!dir[length])
+			return result;
+	}
+}
+
+/* The path of the first PT_INTERP into `interp`; "" if there is none. False if the headers cannot be read. */
+static bool read_interp(int fd, const ElfW(Ehdr) * elf, char interp[PATH_MAX])
+{
+	ElfW(Phdr) header;
+	ssize_t length;
+
+	interp[0] = 0;
+	if (elf->e_phentsize != sizeof(header))
+		return false;
+	for (unsigned i = 0; i < elf->e_phnum; i++) {
+		if (pread(fd, &header, sizeof(header), (off_t)(elf->e_phoff + i * sizeof(header))) !=
+			sizeof(header))
+			return false;
+		if (header.p_type != PT_INTERP)
+			continue;
+		length = pread(fd, interp, PATH_MAX - 1, (off_t)header.p_offset);
+		if (length < 0)
+			return false;
+		interp[(size_t)length < header.p_filesz ? (size_t)length : header.p_filesz] = 0;
+		return true;
+	}
+	return true;
+}
+
+static const char *base_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
+}
+
+/* The dynamic linker of this very program. */
+static bool own_interp(char interp[PATH_MAX])
+{
+	ElfW(Ehdr) elf;
+	bool known = false;
+	int fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
+
+	if (fd < 0)
+		return false;
+	if (pread(fd, &elf, sizeof(elf), 0) == sizeof(elf))
+		known = read_interp(fd, &elf, interp) && interp[0];
+	close(fd);
+	return known;
+}
+
+/* Another C library would take the runtime in and then miss glibc's functions: the program would not start.
+ */
+static void inspect_interp(struct program *program, const char *interp)
+{
+	char own[PATH_MAX];
+
+	if (!*interp) {
+		strcpy(program->obstacle, "is static");
+	} else if (own_interp(own) && strcmp(base_name(own), base_name(interp))) {
+		snprintf(program->obstacle, sizeof(program->obstacle), "uses another C library (%.60s)",
+			base_name(interp));
+		program->preload = false;
+	}
+}
+
+/* Programs that run with other rights than ours: their dynamic linker drops LD_PRELOAD. */
+static bool changes_rights(int fd)
+{
+	struct stat st;
+
+	if (fstat(fd, &st))
+		return false;
+	if ((st.st_mode & S_ISUID) && st.st_uid != getuid())
+		return true;
+	if ((st.st_mode & (S_ISGID | S_IXGRP)) == (S_ISGID | S_IXGRP) && st.st_gid != getgid())
+		return true;
+	return getuid() && fgetxattr(fd, "security.capability", NULL, 0) > 0;
+}
+
+static void inspect_elf(struct program *program, int fd, const ElfW(Ehdr) * elf)
+{
+	char interp[PATH_MAX];
+
+	if (elf->e_ident[EI_CLASS] == ELFCLASS32) {
+		strcpy(program->obstacle, "is a 32-bit program");
+		program->preload = false;
+	} else if (elf->e_machine != OWN_MACHINE) {
+		strcpy(program->obstacle, "is built for another kind of machine");
+		program->preload = false;
+	} else if (read_interp(fd, elf, interp)) {
+		inspect_interp(program, interp);
+	}
+	if (!program->obstacle[0] && changes_rights(fd))
+		strcpy(program->obstacle, "runs with other rights (setuid, setgid or capabilities)");
+}
+
+/* The interpreter of a #! line, ended in place; NULL if the text is none. */
+static char *script_interpreter(char *text)
+{
+	if (strncmp(text, "#!", 2))
+		return NULL;
+	text += 2;
+	text += strspn(text, " \t");
+	text[strcspn(text, " \t\n")] = 0;
+	return *text ? text : NULL;
+}
+
+void program_inspect(struct program *program)
+{
+	char head[256], *next = program->path;
+	ElfW(Ehdr) elf;
+	ssize_t length;
+	int fd;
+
+	program->obstacle[0] = 0;
+	program->preload = true;
+	for (int depth = 0; next && depth <= SCRIPT_DEPTH; depth++) {
+		fd = open(next, O_RDONLY | O_CLOEXEC);
+		if (fd < 0)
+			return;
+		length = read(fd, head, sizeof(head) - 1);
+		head[length > 0 ? length : 0] = 0;
+		if (length >= (ssize_t)sizeof(elf) && !memcmp(head, ELFMAG, SELFMAG)) {
+			memcpy(&elf, head, sizeof(elf));
+			inspect_elf(program, fd, &elf);
+		}
+		close(fd);
+		next = script_interpreter(head);
+	}
+}

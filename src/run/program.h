@@ -1,0 +1,21 @@
+/* The program to measure: where it is, and whether the runtime can get into it. */
+#ifndef RUN_PROGRAM_H
+#define RUN_PROGRAM_H
+
+#include <limits.h>
+#include <stdbool.h>
+
+struct program {
+	char path[PATH_MAX]; /* as it is executed */
+	char obstacle[128]; /* why it cannot be measured, "" if nothing speaks against it: "is static" */
+	bool preload; /* false: preloading would make the dynamic linker complain, or fail */
+};
+
+/* Looks `name` up as the shell would. 0, or a negative errno: -ENOENT, -EACCES ... */
+int program_find(const char *name, char ret_path[PATH_MAX]);
+
+/* Fills in `obstacle` and `preload` for `path`; follows #! lines. Never fails: what cannot be read is tried.
+ */
+void program_inspect(struct program *program);
+
+#endif
