@@ -17,26 +17,6 @@ static uint64_t now(void)
 	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
 }
 
-/* A text without #! is a shell script for execvp() and for every shell, so it is for us. */
-static void execute(const char *path, char **argv, char **envp)
-{
-	size_t count = 0;
-
-	execve(path, argv, envp);
-	if (errno != ENOEXEC)
-		return;
-	while (argv[count])
-		count++;
-
-	char *shell[count + 2];
-
-	shell[0] = (char *)"sh";
-	shell[1] = (char *)path;
-	for (size_t i = 1; i <= count; i++)
-		shell[i + 1] = argv[i];
-	execve("/bin/sh", shell, envp);
-}
-
 /*
  * All signals are blocked, so no handler runs in the child, which shares our
  * memory until it executes; its errno comes back that way.
@@ -50,7 +30,7 @@ static pid_t start(const char *path, char **argv, char **envp, const sigset_t *m
 	if (pid == 0) {
 		sigaction(SIGCHLD, on_child, NULL);
 		sigprocmask(SIG_SETMASK, mask, NULL);
-		execute(path, argv, envp);
+		execve(path, argv, envp);
 		error = errno;
 		_exit(127);
 	}
@@ -145,6 +125,8 @@ int child_run(const char *path, char **argv, char **envp, struct outcome *ret)
 	if (error) {
 		if (outcome.pid > 0)
 			waitpid(outcome.pid, NULL, 0);
+		sigaction(SIGCHLD, &on_child, NULL);
+		sigprocmask(SIG_SETMASK, &mask, NULL);
 		return -error;
 	}
 	wait_for(&outcome, &all);

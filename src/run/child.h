@@ -18,7 +18,7 @@ struct outcome {
  * and dispositions that hybrid-run was started with, and waits for its end.
  * Meanwhile signals that are sent to hybrid-run are handed on; those of the
  * terminal reach the whole group anyway; when the program stops, so does
- * hybrid-run. All signals stay blocked on return.
+ * hybrid-run. All signals stay blocked after success.
  *
  * 0, or a negative errno if the program could not be started.
  */

@@ -213,6 +213,26 @@ static void finish(const struct options *options, const struct experiment *exper
 		say("%s failed", tools->report);
 }
 
+/* A text without #! is a shell script to execvp() and to every shell, so it is one here. */
+static int run_shell(const struct program *program, char **command, struct outcome *ret)
+{
+	size_t count = 0;
+	char **argv;
+	int result;
+
+	while (command[count])
+		count++;
+	argv = calloc(count + 2, sizeof(*argv));
+	if (!argv)
+		return -ENOMEM;
+	argv[0] = (char *)"sh";
+	argv[1] = (char *)program->path;
+	memcpy(argv + 2, command + 1, (count - 1) * sizeof(*argv));
+	result = child_run("/bin/sh", argv, environ, ret);
+	free(argv);
+	return result;
+}
+
 /* A descriptor 0, 1 or 2 that is closed stays so for the program, but none of our files may become it. */
 static void fill_standard_descriptors(void)
 {
@@ -252,6 +272,8 @@ int main(int argc, char **argv)
 		return EXIT_SETUP;
 	}
 	result = child_run(program.path, options.command, environ, &outcome);
+	if (result == -ENOEXEC && program.text)
+		result = run_shell(&program, options.command, &outcome);
 	if (result) {
 		say("%s: cannot be executed: %s", program.path, strerror(-result));
 		experiment_discard(&experiment);

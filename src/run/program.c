@@ -13,14 +13,6 @@
 
 #define SCRIPT_DEPTH 4 /* as the kernel: deeper ones are not executed */
 
-#if defined(__x86_64__)
-#define OWN_MACHINE EM_X86_64
-#elif defined(__aarch64__)
-#define OWN_MACHINE EM_AARCH64
-#else
-#error "say which ELF machine this is"
-#endif
-
 static int check_executable(const char *path)
 {
 	struct stat st;
@@ -98,34 +90,17 @@ static const char *base_name(const char *path)
 	return slash ? slash + 1 : path;
 }
 
-/* The dynamic linker of this very program. */
-static bool own_interp(char interp[PATH_MAX])
+/* ELF header and dynamic linker of this very program: what the runtime was built for. */
+static bool read_own(ElfW(Ehdr) * elf, char interp[PATH_MAX])
 {
-	ElfW(Ehdr) elf;
-	bool known = false;
+	bool known;
 	int fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
 
 	if (fd < 0)
 		return false;
-	if (pread(fd, &elf, sizeof(elf), 0) == sizeof(elf))
-		known = read_interp(fd, &elf, interp) && interp[0];
+	known = pread(fd, elf, sizeof(*elf), 0) == sizeof(*elf) && read_interp(fd, elf, interp);
 	close(fd);
 	return known;
-}
-
-/* Another C library would take the runtime in and then miss glibc's functions: the program would not start.
- */
-static void inspect_interp(struct program *program, const char *interp)
-{
-	char own[PATH_MAX];
-
-	if (!*interp) {
-		strcpy(program->obstacle, "is static");
-	} else if (own_interp(own) && strcmp(base_name(own), base_name(interp))) {
-		snprintf(program->obstacle, sizeof(program->obstacle), "uses another C library (%.60s)",
-			base_name(interp));
-		program->preload = false;
-	}
 }
 
 /* Programs that run with other rights than ours: their dynamic linker drops LD_PRELOAD. */
@@ -142,21 +117,35 @@ static bool changes_rights(int fd)
 	return getuid() && fgetxattr(fd, "security.capability", NULL, 0) > 0;
 }
 
+/*
+ * Where the dynamic linker could not load the runtime it would say so on the
+ * program's stderr; another C library would load it, miss glibc's functions
+ * and not start the program.
+ */
 static void inspect_elf(struct program *program, int fd, const ElfW(Ehdr) * elf)
 {
-	char interp[PATH_MAX];
+	char interp[PATH_MAX], own_interp[PATH_MAX];
+	ElfW(Ehdr) own;
 
-	if (elf->e_ident[EI_CLASS] == ELFCLASS32) {
+	if (!read_own(&own, own_interp))
+		return;
+	if (elf->e_ident[EI_CLASS] != own.e_ident[EI_CLASS]) {
 		strcpy(program->obstacle, "is a 32-bit program");
 		program->preload = false;
-	} else if (elf->e_machine != OWN_MACHINE) {
+	} else if (elf->e_machine != own.e_machine || elf->e_ident[EI_DATA] != own.e_ident[EI_DATA]) {
 		strcpy(program->obstacle, "is built for another kind of machine");
 		program->preload = false;
-	} else if (read_interp(fd, elf, interp)) {
-		inspect_interp(program, interp);
-	}
-	if (!program->obstacle[0] && changes_rights(fd))
+	} else if (!read_interp(fd, elf, interp)) {
+		return;
+	} else if (!*interp) {
+		strcpy(program->obstacle, "is static");
+	} else if (strcmp(base_name(own_interp), base_name(interp))) {
+		snprintf(program->obstacle, sizeof(program->obstacle), "uses another C library (%.60s)",
+			base_name(interp));
+		program->preload = false;
+	} else if (changes_rights(fd)) {
 		strcpy(program->obstacle, "runs with other rights (setuid, setgid or capabilities)");
+	}
 }
 
 /* The interpreter of a #! line, ended in place; NULL if the text is none. */
@@ -179,12 +168,17 @@ void program_inspect(struct program *program)
 
 	program->obstacle[0] = 0;
 	program->preload = true;
+	program->text = false;
 	for (int depth = 0; next && depth <= SCRIPT_DEPTH; depth++) {
-		fd = open(next, O_RDONLY | O_CLOEXEC);
+		fd = open(next, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 		if (fd < 0)
 			return;
 		length = read(fd, head, sizeof(head) - 1);
-		head[length > 0 ? length : 0] = 0;
+		if (length < 0)
+			length = 0;
+		head[length] = 0;
+		if (depth == 0)
+			program->text = !memchr(head, 0, (size_t)length);
 		if (length >= (ssize_t)sizeof(elf) && !memcmp(head, ELFMAG, SELFMAG)) {
 			memcpy(&elf, head, sizeof(elf));
 			inspect_elf(program, fd, &elf);

@@ -9,6 +9,7 @@ struct program {
 	char path[PATH_MAX]; /* as it is executed */
 	char obstacle[128]; /* why it cannot be measured, "" if nothing speaks against it: "is static" */
 	bool preload; /* false: preloading would make the dynamic linker complain, or fail */
+	bool text; /* no binary: a shell may try it if the kernel does not want it */
 };
 
 /* Looks `name` up as the shell would. 0, or a negative errno: -ENOENT, -EACCES ... */
