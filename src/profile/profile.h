@@ -70,7 +70,15 @@ struct profile_quality {
 	uint64_t open_regions;
 	uint64_t damage;
 	unsigned rate; /* wanted, the highest */
+	unsigned sources; /* one bit for each enum hyb_source that a location used: 1 << source */
 	double achieved; /* samples a second of CPU (or of wall time, when that was sampled) */
+};
+
+/* Code whose names are not known. */
+struct profile_unresolved {
+	const char *module; /* path, "" for code in no module */
+	uint64_t addresses; /* different ones */
+	uint64_t samples; /* taken at them */
 };
 
 struct profile_options {
@@ -99,6 +107,9 @@ int profile_finish(struct profile *profile, struct hyb_error *err);
 size_t profile_count(const struct profile *profile);
 const struct profile_node *profile_nodes(const struct profile *profile); /* node 0 is the root */
 const struct profile_quality *profile_quality(const struct profile *profile);
+
+/* By module, most samples first; lives as long as the profile. */
+const struct profile_unresolved *profile_unresolved(const struct profile *profile, size_t *ret_count);
 
 void profile_free(struct profile *profile); /* accepts NULL */
 

@@ -1,0 +1,173 @@
+#include "profile/codes.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Where programs and threads begin; behind a '*' anything may follow. */
+static const char *const start_names[] = {
+	"_start",
+	"__libc_start_main*",
+	"__libc_start_call_main",
+	"start_thread",
+	"clone",
+	"__clone",
+	"clone3",
+	"__clone3",
+};
+
+/* Objects whose start code often has no symbol of its own. */
+static const char *const start_modules[] = {"libc.so", "libc-", "libpthread", "ld-linux"};
+
+const char *path_base(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
+}
+
+static bool has_prefix(const char *text, const char *prefix)
+{
+	return !strncmp(text, prefix, strlen(prefix));
+}
+
+static bool is_start_name(const char *name)
+{
+	for (size_t i = 0; i < sizeof(start_names) / sizeof(*start_names); i++) {
+		size_t n = strcspn(start_names[i], "*");
+
+		if (start_names[i][n] ? !strncmp(name, start_names[i], n) : !strcmp(name, start_names[i]))
+			return true;
+	}
+	return false;
+}
+
+static bool is_start_module(const char *path)
+{
+	for (size_t i = 0; i < sizeof(start_modules) / sizeof(*start_modules); i++)
+		if (has_prefix(path_base(path), start_modules[i]))
+			return true;
+	return false;
+}
+
+/* What code without a name is called: by address, unless routines merge and it has no module. */
+static const char *nameless(const struct codes *codes, const struct code *code)
+{
+	char name[320];
+
+	if (code->module)
+		snprintf(name, sizeof(name), "[%.256s+0x%" PRIx64 "]", path_base(code->module->path),
+			code->address);
+	else if (codes->mode == PROFILE_CALLSITE)
+		snprintf(name, sizeof(name), "[unknown 0x%" PRIx64 "]", code->address);
+	else
+		snprintf(name, sizeof(name), "[code without a module]");
+	return strings_get(codes->strings, name);
+}
+
+static int copy_frame(const struct codes *codes, const struct code *code, const struct hyb_frame *from,
+	struct code_frame *to)
+{
+	*to = (struct code_frame){
+		.function =
+			*from->function ? strings_get(codes->strings, from->function) : nameless(codes, code),
+		.file = strings_get(codes->strings, from->file),
+		.line = from->line,
+		.function_line = from->function_line,
+		.guess = from->guess,
+	};
+	return to->function && to->file ? 0 : HYB_ENOMEM;
+}
+
+static void code_free(struct code *code)
+{
+	if (code)
+		free(code->frames);
+	free(code);
+}
+
+static struct code *code_new(struct codes *codes, const struct resolver *resolver,
+	const struct hyb_module *module, uint64_t address, bool call)
+{
+	struct code *code = calloc(1, sizeof(*code));
+	const struct hyb_frame *frames;
+	const struct code_frame *outer;
+	size_t count = 0;
+
+	if (!code)
+		return NULL;
+	frames = resolver->lookup(resolver->data, module, address, call, &count);
+	*code = (struct code){.module = module, .address = address, .call = call, .frame_count = count};
+	code->module_path = strings_get(codes->strings, module ? module->path : "");
+	code->frames = frames && count ? calloc(count, sizeof(*code->frames)) : NULL;
+	if (!code->module_path || !code->frames)
+		goto fail;
+	for (size_t i = 0; i < count; i++)
+		if (copy_frame(codes, code, &frames[i], &code->frames[i]))
+			goto fail;
+	outer = &code->frames[count - 1];
+	code->unresolved = !*frames[0].function;
+	code->ours = has_prefix(path_base(code->module_path), "libhybrid");
+	code->start = is_start_name(outer->function) ||
+		      ((outer->guess || code->unresolved) && is_start_module(code->module_path));
+	return code;
+fail:
+	code_free(code);
+	return NULL;
+}
+
+static struct code **find_slot(
+	struct code **slots, size_t slot_count, const struct hyb_module *module, uint64_t address, bool call)
+{
+	uint64_t h = (address * 2 + call) * 0x9e3779b97f4a7c15u ^ (uintptr_t)module * 0xff51afd7ed558ccdu;
+	size_t i = (h ^ h >> 32) & (slot_count - 1);
+
+	while (slots[i] &&
+		(slots[i]->address != address || slots[i]->module != module || slots[i]->call != call))
+		i = (i + 1) & (slot_count - 1);
+	return &slots[i];
+}
+
+static int grow(struct codes *codes)
+{
+	size_t slot_count = codes->slot_count ? codes->slot_count * 2 : 1024;
+	struct code **slots = calloc(slot_count, sizeof(*slots));
+
+	if (!slots)
+		return HYB_ENOMEM;
+	for (size_t i = 0; i < codes->slot_count; i++) {
+		struct code *c = codes->slots[i];
+
+		if (c)
+			*find_slot(slots, slot_count, c->module, c->address, c->call) = c;
+	}
+	free(codes->slots);
+	codes->slots = slots;
+	codes->slot_count = slot_count;
+	return 0;
+}
+
+struct code *codes_get(struct codes *codes, const struct resolver *resolver, const struct hyb_module *module,
+	uint64_t address, bool call)
+{
+	struct code **slot;
+
+	if (codes->count * 2 >= codes->slot_count && grow(codes))
+		return NULL;
+	slot = find_slot(codes->slots, codes->slot_count, module, address, call);
+	if (!*slot) {
+		*slot = code_new(codes, resolver, module, address, call);
+		codes->count += *slot != NULL;
+	}
+	return *slot;
+}
+
+void codes_release(struct codes *codes)
+{
+	for (size_t i = 0; i < codes->slot_count; i++)
+		code_free(codes->slots[i]);
+	free(codes->slots);
+	codes->slots = NULL;
+	codes->slot_count = codes->count = 0;
+}

@@ -1,0 +1,26 @@
+/*
+ * Interned strings: equal texts have equal pointers, so that identity of a tree
+ * node is a comparison of pointers. They live until strings_release().
+ */
+#ifndef HYB_INTERN_H
+#define HYB_INTERN_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+
+/* Zero bytes are an empty, valid table. */
+struct strings {
+	const char **slots; /* open addressing, NULL: free */
+	size_t slot_count; /* 0 or a power of two */
+	size_t count;
+	struct arena arena;
+};
+
+/* The one copy of `text`, or NULL when memory is out. */
+const char *strings_get(struct strings *strings, const char *text);
+
+void strings_release(struct strings *strings);
+
+#endif

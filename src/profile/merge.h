@@ -1,0 +1,30 @@
+/* Brings the nodes of one location into the merged tree, as it is to be read. */
+#ifndef HYB_MERGE_H
+#define HYB_MERGE_H
+
+#include "profile/codes.h"
+#include "profile/tree.h"
+
+struct merge {
+	enum profile_mode mode;
+	struct tree *tree;
+	struct strings *strings;
+	struct codes *codes;
+};
+
+/*
+ * Adds a location below the tree's node `top`: exclusive, blocked, calls and
+ * samples; tree_sum() does the rest. 0 or HYB_ENOMEM (the tree is then of no
+ * use any more).
+ *
+ * What is not shown, and what stands in its place:
+ *  - frames of libhybrid vanish; what ended in them is a leaf with the name of
+ *    the function that the program called (nanosleep, poll);
+ *  - outside all probes, the frames above main and thread functions vanish;
+ *  - the first frame below a function's probe is folded into the probe if it
+ *    is that function (not by call sites); its lines stay.
+ */
+int merge_location(struct merge *merge, const struct hyb_location_info *location,
+	const struct resolver *resolver, uint32_t top);
+
+#endif

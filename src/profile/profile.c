@@ -1,0 +1,235 @@
+#include "profile/profile.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "format/format.h"
+#include "profile/state.h"
+
+struct profile *profile_new(const struct profile_options *options)
+{
+	struct profile *p = calloc(1, sizeof(*p));
+
+	if (!p)
+		return NULL;
+	if (options)
+		p->options = *options;
+	p->codes.strings = &p->strings;
+	p->codes.mode = p->options.mode;
+	if (tree_init(&p->tree, "[total]")) {
+		free(p);
+		return NULL;
+	}
+	p->tree.nodes[0].file = p->tree.nodes[0].module = strings_get(&p->strings, "");
+	if (!p->tree.nodes[0].file) {
+		profile_free(p);
+		return NULL;
+	}
+	return p;
+}
+
+/* The node under which a location goes; 0 is the root, UINT32_MAX: memory is out. */
+static uint32_t find_top(struct profile *p, const struct hyb_location_info *location)
+{
+	const struct hyb_process *process = location->process;
+	struct profile_node like = {.kind = PROFILE_PROBE};
+	char name[160], image[32] = "";
+	uint32_t top;
+
+	if (!p->options.split_locations)
+		return 0;
+	if (process->image)
+		snprintf(image, sizeof(image), ".%" PRIu32, process->image);
+	snprintf(name, sizeof(name), "process %" PRIu32 "%s thread %" PRIu32 "%s%.64s", process->pid, image,
+		location->tid, *location->name ? " " : "", location->name);
+	like.name = strings_get(&p->strings, name);
+	like.file = strings_get(&p->strings, "");
+	like.module = strings_get(&p->strings, process->file);
+	if (!like.name || !like.file || !like.module)
+		return UINT32_MAX;
+	top = tree_child(&p->tree, 0, &like);
+	return top ? top : UINT32_MAX;
+}
+
+static void add_probes(struct profile_quality *q, const struct hyb_location_info *location)
+{
+	uint64_t calls = 0;
+
+	for (size_t i = 1; i < location->node_count; i++) {
+		const struct hyb_node_info *n = &location->nodes[i];
+
+		if (n->type > HYB_TYPE_FUNCTION)
+			continue;
+		calls += n->calls;
+		q->demoted_nodes += n->demoted;
+		q->skipped_calls += n->skipped;
+	}
+	q->probe_calls += calls;
+	q->probe_time += (uint64_t)((unsigned __int128)calls * location->process->probe_cost / 1024);
+}
+
+static void add_quality(struct profile_quality *q, const struct hyb_location_info *location)
+{
+	q->locations++;
+	q->thread_wall += location->nodes[0].inclusive;
+	q->cpu += location->cpu;
+	q->samples += location->samples;
+	for (size_t i = 0; i < 16; i++)
+		q->dropped[i] += location->dropped[i];
+	for (size_t i = 0; i < 8; i++) {
+		q->partial[i] += location->partial[i];
+		q->faults[i] += location->faults[i];
+	}
+	q->frames += location->frames;
+	q->guessed += location->guessed;
+	q->handler_time += location->handler_time;
+	q->slowed += location->slowed;
+	q->events += location->events;
+	q->events_lost += location->events_lost;
+	q->open_regions += location->open;
+	if (location->source < 32)
+		q->sources |= 1u << location->source;
+	add_probes(q, location);
+}
+
+int profile_add_location(
+	struct profile *p, const struct hyb_location_info *location, const struct resolver *resolver)
+{
+	struct merge merge = {
+		.mode = p->options.mode,
+		.tree = &p->tree,
+		.strings = &p->strings,
+		.codes = &p->codes,
+	};
+	uint32_t top = find_top(p, location);
+
+	if (top == UINT32_MAX)
+		return HYB_ENOMEM;
+	add_quality(&p->quality, location);
+	return merge_location(&merge, location, resolver, top);
+}
+
+void profile_add_process(struct profile *p, const struct hyb_process *process)
+{
+	struct profile_quality *q = &p->quality;
+
+	q->processes++;
+	q->trace_bytes += process->trace_bytes;
+	q->file_bytes += process->file_size;
+	q->threads_lost += process->threads_lost;
+	q->regions_lost += process->regions_lost;
+	q->names_cut += process->names_cut;
+	if (process->rate > q->rate)
+		q->rate = process->rate;
+	if (process->trace_stopped) {
+		uint64_t after =
+			process->trace_stopped > process->start ? process->trace_stopped - process->start : 1;
+
+		if (!q->trace_stopped || after < q->trace_stopped)
+			q->trace_stopped = after;
+	}
+}
+
+/* In FUNCTION mode lines merge with their routine: what was sampled is known only now. */
+static void name_kinds(struct profile *p)
+{
+	if (p->options.mode != PROFILE_FUNCTION)
+		return;
+	for (size_t i = 0; i < p->tree.count; i++)
+		if (p->tree.nodes[i].kind == PROFILE_INTERMEDIATE && p->tree.nodes[i].samples)
+			p->tree.nodes[i].kind = PROFILE_LEAF;
+}
+
+static int compare_unresolved(const void *pa, const void *pb)
+{
+	const struct profile_unresolved *a = pa, *b = pb;
+
+	return (a->samples < b->samples) - (a->samples > b->samples);
+}
+
+static int by_module(const void *pa, const void *pb)
+{
+	uintptr_t a = (uintptr_t)((const struct profile_unresolved *)pa)->module;
+	uintptr_t b = (uintptr_t)((const struct profile_unresolved *)pb)->module;
+
+	return (a > b) - (a < b);
+}
+
+static int sum_unresolved(struct profile *p)
+{
+	const struct codes *codes = &p->codes;
+	struct profile_unresolved *rows = calloc(codes->count + 1, sizeof(*rows));
+	size_t count = 0, kept = 0;
+
+	if (!rows)
+		return HYB_ENOMEM;
+	for (size_t i = 0; i < codes->slot_count; i++)
+		if (codes->slots[i] && codes->slots[i]->unresolved)
+			rows[count++] = (struct profile_unresolved){
+				codes->slots[i]->module_path, 1, codes->slots[i]->samples};
+	qsort(rows, count, sizeof(*rows), by_module);
+	for (size_t i = 0; i < count; i++) {
+		if (kept && rows[kept - 1].module == rows[i].module) {
+			rows[kept - 1].addresses++;
+			rows[kept - 1].samples += rows[i].samples;
+		} else {
+			rows[kept++] = rows[i];
+		}
+	}
+	qsort(rows, kept, sizeof(*rows), compare_unresolved);
+	p->unresolved = rows;
+	p->unresolved_count = kept;
+	return 0;
+}
+
+int profile_finish(struct profile *p, struct hyb_error *err)
+{
+	struct profile_quality *q = &p->quality;
+	uint64_t base = q->sources & 1u << HYB_SOURCE_WALL ? q->thread_wall : q->cpu;
+	int r;
+
+	q->achieved = base ? (double)q->samples * 1e9 / (double)base : 0;
+	tree_sum(&p->tree);
+	name_kinds(p);
+	r = tree_arrange(&p->tree, tree_by_inclusive, NULL, NULL);
+	if (!r)
+		r = sum_unresolved(p);
+	if (r) {
+		err->code = r;
+		snprintf(err->text, sizeof(err->text), "out of memory with %zu nodes", p->tree.count);
+	}
+	return r;
+}
+
+size_t profile_count(const struct profile *p)
+{
+	return p->tree.count;
+}
+
+const struct profile_node *profile_nodes(const struct profile *p)
+{
+	return p->tree.nodes;
+}
+
+const struct profile_quality *profile_quality(const struct profile *p)
+{
+	return &p->quality;
+}
+
+const struct profile_unresolved *profile_unresolved(const struct profile *p, size_t *ret_count)
+{
+	*ret_count = p->unresolved_count;
+	return p->unresolved;
+}
+
+void profile_free(struct profile *p)
+{
+	if (!p)
+		return;
+	tree_release(&p->tree);
+	codes_release(&p->codes);
+	strings_release(&p->strings);
+	free(p->unresolved);
+	free(p);
+}

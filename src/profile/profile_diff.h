@@ -1,0 +1,34 @@
+/*
+ * The difference of two profiles: one tree in which nodes are matched by kind,
+ * name, file and line below the matched parent. What is only in one of them has
+ * zeros for the other. Sums hold on both sides as in a profile.
+ */
+#ifndef HYB_PROFILE_DIFF_H
+#define HYB_PROFILE_DIFF_H
+
+#include "profile/profile.h"
+
+struct profile_values {
+	bool present;
+	uint64_t calls, samples;
+	uint64_t inclusive, exclusive, blocked; /* ns */
+};
+
+struct profile_diff_node {
+	uint32_t parent, first_child, next_sibling; /* as in struct profile_node; largest change first */
+	uint8_t kind; /* enum profile_kind */
+	const char *name, *file;
+	unsigned line;
+	struct profile_values before, after;
+};
+
+struct profile_diff;
+
+/* Both profiles are finished; neither is needed afterwards. NULL when memory is out. */
+struct profile_diff *profile_diff_new(const struct profile *before, const struct profile *after);
+void profile_diff_free(struct profile_diff *diff); /* accepts NULL */
+
+size_t profile_diff_count(const struct profile_diff *diff);
+const struct profile_diff_node *profile_diff_nodes(const struct profile_diff *diff); /* node 0 is the root */
+
+#endif

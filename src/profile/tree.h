@@ -1,0 +1,49 @@
+/*
+ * A tree of profile nodes that grows by looking children up, then is summed and
+ * put in order once. Everything is iterative: paths may be as deep as memory.
+ */
+#ifndef HYB_TREE_H
+#define HYB_TREE_H
+
+#include "profile/profile.h"
+
+struct tree {
+	struct profile_node *nodes;
+	size_t count, capacity;
+	uint32_t *slots; /* hash of (parent, identity): node index, 0: free */
+	size_t slot_count; /* a power of two */
+};
+
+/* Order of siblings: negative, 0 or positive as for qsort. */
+typedef int tree_compare(const struct profile_node *a, const struct profile_node *b);
+
+/* Makes a tree of one root with that name (not copied). 0 or HYB_ENOMEM. */
+int tree_init(struct tree *tree, const char *root_name);
+void tree_release(struct tree *tree);
+
+/*
+ * The child of `parent` with the identity of `like` (kind, name, file, module,
+ * line, guess; strings compared by pointer), made if it is not there; other
+ * fields of `like` do not matter. 0 when memory is out.
+ */
+uint32_t tree_child(struct tree *tree, uint32_t parent, const struct profile_node *like);
+
+/* inclusive = exclusive + blocked + sum of the children's inclusive, everywhere. */
+void tree_sum(struct tree *tree);
+
+/*
+ * Renumbers the nodes in depth-first order, siblings ordered by `compare`
+ * (equal ones by name, file, line), and links them. No tree_child() after it.
+ * ret_map: NULL, or an array of `count` entries that receives the new index of
+ * each old one. With `weight` (by old index) siblings with more of it come
+ * first and `compare` is not used. 0 or HYB_ENOMEM.
+ */
+int tree_arrange(struct tree *tree, tree_compare *compare, const uint64_t *weight, uint32_t *ret_map);
+
+/* More inclusive time first. */
+int tree_by_inclusive(const struct profile_node *a, const struct profile_node *b);
+
+/* The node behind all nodes below `i`, in an arranged tree: a walk that skips a subtree. */
+uint32_t tree_behind(const struct profile_node *nodes, size_t count, uint32_t i);
+
+#endif

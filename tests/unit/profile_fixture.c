@@ -1,0 +1,255 @@
+#include "profile_fixture.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "format/format.h"
+#include "profile/state.h"
+
+#define MAX_CODES 256
+
+static const struct hyb_module program = {.path = "/opt/prog"};
+static struct hyb_frame codes[MAX_CODES]; /* by address */
+static size_t code_count;
+static const struct fixture_symbol *more_symbols;
+static size_t more_count;
+
+static uint64_t address_of(const char *function, unsigned line)
+{
+	size_t i;
+
+	for (i = 0; i < code_count; i++)
+		if (codes[i].line == line && !strcmp(codes[i].function, function))
+			return i;
+	assert_true(code_count < MAX_CODES);
+	codes[code_count++] = (struct hyb_frame){.function = function, .file = "/src/prog.c", .line = line};
+	return i;
+}
+
+static const struct hyb_frame *look_up(
+	void *data, const struct hyb_module *module, uint64_t address, bool call, size_t *ret_count)
+{
+	for (size_t i = 0; i < more_count; i++) {
+		if (more_symbols[i].module != module || more_symbols[i].address != address)
+			continue;
+		*ret_count = more_symbols[i].count;
+		return more_symbols[i].frames;
+	}
+	assert_ptr_equal(module, &program);
+	assert_true(address < code_count);
+	*ret_count = 1;
+	return &codes[address];
+}
+
+void fixture_symbols(const struct fixture_symbol *symbols, size_t count)
+{
+	more_symbols = symbols;
+	more_count = count;
+}
+
+static uint32_t add_node(struct fixture *f, uint32_t parent, struct hyb_node_info node)
+{
+	size_t i = f->location.node_count++;
+
+	if (!(i & (i - 1)))
+		f->nodes = realloc(f->nodes, (i ? 2 * i : 1) * sizeof(*f->nodes));
+	assert_non_null(f->nodes);
+	node.parent = parent;
+	node.probe = node.type <= HYB_TYPE_FUNCTION ? (uint32_t)i : f->nodes[parent].probe;
+	f->nodes[i] = node;
+	f->location.nodes = f->nodes;
+	f->location.samples += node.samples;
+	return (uint32_t)i;
+}
+
+struct fixture *fixture_new(void)
+{
+	struct fixture *f = calloc(1, sizeof(*f));
+
+	assert_non_null(f);
+	f->process.file = "7.0.hyb";
+	f->process.pid = 7;
+	f->location.process = &f->process;
+	f->location.id = 1;
+	f->location.tid = 7;
+	f->location.name = "";
+	f->location.source = HYB_SOURCE_CPU_TIMER;
+	add_node(f, 0, (struct hyb_node_info){.type = HYB_TYPE_ROOT});
+	return f;
+}
+
+void fixture_free(struct fixture *f)
+{
+	for (size_t i = 0; i < f->region_count; i++)
+		free(f->regions[i]);
+	free(f->nodes);
+	free(f);
+}
+
+void fixture_root(struct fixture *f, uint64_t wall, uint64_t cpu)
+{
+	f->nodes[0].inclusive = wall;
+	f->location.end = wall;
+	f->location.cpu = cpu;
+}
+
+static const struct hyb_region *region_of(struct fixture *f, const char *name, unsigned kind)
+{
+	struct hyb_region *r;
+
+	for (size_t i = 0; i < f->region_count; i++)
+		if (!strcmp(f->regions[i]->name, name) && f->regions[i]->kind == kind)
+			return f->regions[i];
+	assert_true(f->region_count < 64);
+	r = malloc(sizeof(*r));
+	assert_non_null(r);
+	*r = (struct hyb_region){.name = name, .file = "regions.c", .line = 1, .kind = kind};
+	f->regions[f->region_count++] = r;
+	return r;
+}
+
+uint32_t fixture_region(struct fixture *f, uint32_t parent, const char *name, unsigned kind,
+	uint64_t inclusive, uint64_t calls)
+{
+	return add_node(f, parent,
+		(struct hyb_node_info){.type = HYB_TYPE_REGION,
+			.region = region_of(f, name, kind),
+			.inclusive = inclusive,
+			.calls = calls});
+}
+
+uint32_t fixture_code(struct fixture *f, uint32_t parent, unsigned type, const struct hyb_module *module,
+	uint64_t address, uint64_t samples)
+{
+	return add_node(f, parent,
+		(struct hyb_node_info){
+			.type = (uint8_t)type, .module = module, .address = address, .samples = samples});
+}
+
+uint32_t fixture_call(struct fixture *f, uint32_t parent, const char *function, unsigned line)
+{
+	return fixture_code(f, parent, HYB_TYPE_CALL, &program, address_of(function, line), 0);
+}
+
+uint32_t fixture_leaf(
+	struct fixture *f, uint32_t parent, const char *function, unsigned line, uint64_t samples)
+{
+	return fixture_code(f, parent, HYB_TYPE_LEAF, &program, address_of(function, line), samples);
+}
+
+static unsigned dice(unsigned *seed, unsigned sides)
+{
+	*seed = *seed * 1103515245u + 12345u;
+	return (*seed >> 16) % sides;
+}
+
+struct fixture *fixture_random(unsigned seed, unsigned nodes)
+{
+	static const char *const names[] = {"a", "b", "c", "d", "e"};
+	struct fixture *f = fixture_new();
+	uint64_t wall = 1000000 + dice(&seed, 30000) * 977, cpu = wall / 100 * dice(&seed, 101);
+	uint64_t *left = calloc(nodes + 1, sizeof(*left));
+
+	assert_non_null(left);
+	fixture_root(f, wall, cpu);
+	left[0] = wall;
+	for (unsigned i = 1; i <= nodes; i++) {
+		uint32_t parent = dice(&seed, i);
+		const char *name = names[dice(&seed, 5)];
+		unsigned kind = dice(&seed, 4);
+
+		while (f->nodes[parent].type == HYB_TYPE_LEAF)
+			parent = f->nodes[parent].parent;
+		if (!kind && f->nodes[parent].type <= HYB_TYPE_REGION) {
+			uint64_t time =
+				left[parent] / 100 * dice(&seed, 60) + dice(&seed, 7) * (left[parent] > 9);
+
+			left[parent] -= time > left[parent] ? left[parent] : time;
+			left[i] = time;
+			fixture_region(f, parent, name, 1 + dice(&seed, 2), time, 1 + dice(&seed, 9));
+			f->nodes[i].ran = time / 100 * dice(&seed, 110);
+			f->nodes[i].samples = dice(&seed, 3);
+			f->location.samples += f->nodes[i].samples;
+		} else if (kind == 1) {
+			fixture_call(f, parent, name, dice(&seed, 3));
+		} else if (kind == 2 && i % 7 == 0) {
+			fixture_code(f, parent, HYB_TYPE_PARTIAL, NULL, 0, dice(&seed, 2));
+		} else {
+			fixture_leaf(f, parent, name, dice(&seed, 9), dice(&seed, 13));
+		}
+	}
+	free(left);
+	return f;
+}
+
+void fixture_add(struct fixture *f, struct profile *profile)
+{
+	struct resolver resolver = {look_up, NULL};
+
+	profile_add_process(profile, &f->process);
+	assert_int_equal(profile_add_location(profile, &f->location, &resolver), 0);
+}
+
+struct profile *fixture_profile(struct fixture *f, enum profile_mode mode, unsigned copies)
+{
+	struct profile_options options = {.mode = mode};
+	struct profile *p = profile_new(&options);
+	struct hyb_error err;
+
+	assert_non_null(p);
+	for (unsigned i = 0; i < copies; i++)
+		fixture_add(f, p);
+	assert_int_equal(profile_finish(p, &err), 0);
+	fixture_free(f);
+	return p;
+}
+
+const struct profile_node *seek_node(const struct profile *p, unsigned kind, const char *name, unsigned line)
+{
+	for (size_t i = 0; i < profile_count(p); i++) {
+		const struct profile_node *n = &profile_nodes(p)[i];
+
+		if (n->kind == kind && n->line == line && !strcmp(n->name, name))
+			return n;
+	}
+	return NULL;
+}
+
+const struct profile_node *find_node(const struct profile *p, unsigned kind, const char *name, unsigned line)
+{
+	const struct profile_node *n = seek_node(p, kind, name, line);
+
+	if (!n)
+		fail_msg("no node of kind %u with the name %s:%u", kind, name, line);
+	return n;
+}
+
+void assert_exact(const struct profile *p)
+{
+	const struct profile_node *nodes = profile_nodes(p);
+	size_t linked = 1;
+
+	for (size_t i = 0; i < profile_count(p); i++) {
+		uint64_t sum = nodes[i].exclusive + nodes[i].blocked;
+		uint64_t last = UINT64_MAX;
+
+		assert_true(i ? nodes[i].parent < i : nodes[i].parent == 0);
+		for (uint32_t c = nodes[i].first_child; c; c = nodes[c].next_sibling) {
+			assert_int_equal(nodes[c].parent, i);
+			assert_true(nodes[c].inclusive <= last);
+			last = nodes[c].inclusive;
+			sum += last;
+			linked++;
+		}
+		assert_int_equal(nodes[i].inclusive, sum);
+		if (nodes[i].kind == PROFILE_INTERMEDIATE)
+			assert_int_equal(nodes[i].exclusive, 0);
+	}
+	assert_int_equal(linked, profile_count(p));
+}

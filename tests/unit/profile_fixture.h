@@ -1,0 +1,58 @@
+/* Locations made by hand, with symbols that are known beforehand: input of the profile without files. */
+#ifndef PROFILE_FIXTURE_H
+#define PROFILE_FIXTURE_H
+
+#include "profile/profile.h"
+
+struct fixture {
+	struct hyb_process process;
+	struct hyb_location_info location;
+	struct hyb_node_info *nodes;
+	struct hyb_region *regions[64];
+	size_t region_count;
+};
+
+/* A location of a root alone; owned by the caller until fixture_profile(). */
+struct fixture *fixture_new(void);
+void fixture_free(struct fixture *f);
+
+/* Times of the root: wall and CPU time, ns. */
+void fixture_root(struct fixture *f, uint64_t wall, uint64_t cpu);
+
+/* Add a node, return its index. Regions have line 1 of "regions.c"; code is in the module "/opt/prog". */
+uint32_t fixture_region(struct fixture *f, uint32_t parent, const char *name, unsigned kind,
+	uint64_t inclusive, uint64_t calls);
+uint32_t fixture_call(struct fixture *f, uint32_t parent, const char *function, unsigned line);
+uint32_t fixture_leaf(
+	struct fixture *f, uint32_t parent, const char *function, unsigned line, uint64_t samples);
+uint32_t fixture_code(struct fixture *f, uint32_t parent, unsigned type, const struct hyb_module *module,
+	uint64_t address, uint64_t samples);
+
+/*
+ * Names for addresses of any module, frames innermost first, beside those that
+ * fixture_call() and fixture_leaf() make.
+ */
+struct fixture_symbol {
+	const struct hyb_module *module;
+	uint64_t address;
+	struct hyb_frame frames[4];
+	size_t count;
+};
+void fixture_symbols(const struct fixture_symbol *symbols, size_t count);
+
+/* Probes, frames and samples at random, times that fit: children within parents. */
+struct fixture *fixture_random(unsigned seed, unsigned nodes);
+
+void fixture_add(struct fixture *f, struct profile *profile);
+
+/* The finished profile of `copies` times the location; frees the fixture. */
+struct profile *fixture_profile(struct fixture *f, enum profile_mode mode, unsigned copies);
+
+/* The first such node; find: it must be there. */
+const struct profile_node *seek_node(const struct profile *p, unsigned kind, const char *name, unsigned line);
+const struct profile_node *find_node(const struct profile *p, unsigned kind, const char *name, unsigned line);
+
+/* inclusive = exclusive + blocked + children, parents in front, links and order right. */
+void assert_exact(const struct profile *p);
+
+#endif

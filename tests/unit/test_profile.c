@@ -1,0 +1,408 @@
+/* The merged profile on nodes made by hand: the paper's figures, and sums that must be exact on any tree. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "format/format.h"
+#include "profile/share.h"
+#include "profile/state.h"
+#include "profile_fixture.h"
+
+/* ---------------------------------------------------------- the paper */
+
+/* Fig. 3: line, samples, and the seconds that the figure prints. */
+static const struct {
+	const char *function;
+	unsigned line;
+	uint64_t samples;
+	const char *seconds;
+} fig3[] = {
+	{"slow_implementation", 23, 1200, "0.920"},
+	{"slow_implementation", 22, 123, "0.094"},
+	{"slow_implementation", 21, 2, "0.002"},
+	{"fast_implementation", 42, 1209, "0.927"},
+	{"fast_implementation", 41, 65, "0.050"},
+	{"fast_implementation", 37, 14, "0.011"},
+	{"fast_implementation", 40, 4, "0.003"},
+	{"multiply", 84, 1183, "0.907"},
+	{"multiply", 83, 142, "0.109"},
+	{"multiply", 100, 3, "0.002"},
+	{"multiply", 96, 1, "0.001"},
+};
+
+static void assert_seconds(uint64_t ns, const char *expected)
+{
+	char text[32];
+
+	snprintf(text, sizeof(text), "%.3f", (double)ns / 1e9);
+	assert_string_equal(text, expected);
+}
+
+/* run -> matmult_system -> multiply -> {slow,fast}_interface -> ...: 3946 samples, 3.026 s */
+static struct profile *make_fig3(enum profile_mode mode)
+{
+	struct fixture *f = fixture_new();
+	uint32_t run = fixture_region(f, 0, "run", HYB_REGION_USER, 3026000000, 1);
+	uint32_t system = fixture_call(f, run, "matmult_system", 7);
+	uint32_t multiply = fixture_call(f, system, "multiply", 90);
+	uint32_t slow = fixture_call(f, multiply, "slow_interface", 11);
+	uint32_t fast = fixture_call(f, multiply, "fast_interface", 12);
+
+	fixture_root(f, 3030000000, 3030000000);
+	for (size_t i = 0; i < sizeof(fig3) / sizeof(*fig3); i++) {
+		uint32_t above = *fig3[i].function == 's' ? slow : *fig3[i].function == 'f' ? fast : system;
+
+		fixture_leaf(f, above, fig3[i].function, fig3[i].line, fig3[i].samples);
+	}
+	return fixture_profile(f, mode, 1);
+}
+
+static void test_fig3(void **state)
+{
+	struct profile *p = make_fig3(PROFILE_ROUTINE);
+	const struct profile_node *n;
+
+	for (size_t i = 0; i < sizeof(fig3) / sizeof(*fig3); i++) {
+		n = find_node(p, PROFILE_LEAF, fig3[i].function, fig3[i].line);
+		assert_seconds(n->exclusive, fig3[i].seconds);
+		assert_int_equal(n->samples, fig3[i].samples);
+	}
+	n = find_node(p, PROFILE_INTERMEDIATE, "multiply", 0);
+	assert_seconds(n->inclusive, "2.007");
+	assert_int_equal(n->exclusive, 0);
+	n = find_node(p, PROFILE_INTERMEDIATE, "slow_interface", 0);
+	assert_seconds(n->inclusive, "1.016");
+	assert_int_equal(n->exclusive, 0);
+	n = find_node(p, PROFILE_INTERMEDIATE, "fast_interface", 0);
+	assert_seconds(n->inclusive, "0.991");
+	assert_int_equal(n->exclusive, 0);
+	n = find_node(p, PROFILE_PROBE, "run", 1);
+	assert_int_equal(n->inclusive, 3026000000);
+	assert_int_equal(n->exclusive, 0);
+	assert_int_equal(profile_nodes(p)[0].inclusive, 3030000000);
+	assert_int_equal(profile_nodes(p)[0].exclusive, 4000000); /* outside `run`, not sampled */
+	assert_exact(p);
+	profile_free(p);
+}
+
+/* Without lines multiply is one node: 2.007 below it, 0.907 + 0.109 + 0.002 + 0.001 in it. */
+static void test_fig3_functions(void **state)
+{
+	struct profile *p = make_fig3(PROFILE_FUNCTION);
+	const struct profile_node *n = find_node(p, PROFILE_LEAF, "multiply", 0);
+
+	assert_int_equal(n->samples, 1183 + 142 + 3 + 1);
+	assert_int_equal(n->inclusive, 3026000000);
+	assert_seconds(n->exclusive, "1.019");
+	assert_null(seek_node(p, PROFILE_INTERMEDIATE, "multiply", 0));
+	assert_non_null(seek_node(p, PROFILE_INTERMEDIATE, "slow_interface", 0));
+	profile_free(p);
+}
+
+/* Fig. 4: 2359628.21 cycles a sample at every leaf; the two that it prints in full. */
+static void test_fig4(void **state)
+{
+	const uint64_t cycles = 43905602127 + 23759096459;
+	struct fixture *f = fixture_new();
+	uint32_t task = fixture_region(f, 0, "task", HYB_REGION_USER, cycles, 1);
+	struct profile *p;
+
+	fixture_root(f, cycles, cycles);
+	fixture_leaf(f, task, "mtxmq", 10, 18607);
+	fixture_leaf(f, task, "mtxmq", 11, 10069);
+	p = fixture_profile(f, PROFILE_ROUTINE, 1);
+	assert_int_equal(find_node(p, PROFILE_LEAF, "mtxmq", 10)->exclusive, 43905602127);
+	assert_int_equal(find_node(p, PROFILE_LEAF, "mtxmq", 11)->exclusive, 23759096459);
+	assert_int_equal(find_node(p, PROFILE_LEAF, "mtxmq", 10)->exclusive * 100 / 18607, 235962821);
+	assert_exact(p);
+	profile_free(p);
+}
+
+/* Ten samples, eight here and two there: 80 % and 20 % (section III.A). */
+static void test_eight_of_ten(void **state)
+{
+	struct fixture *f = fixture_new();
+	uint32_t probe = fixture_region(f, 0, "solve", HYB_REGION_USER, 1000, 1);
+	struct profile *p;
+
+	fixture_root(f, 1000, 1000);
+	fixture_leaf(f, probe, "here", 1, 8);
+	fixture_leaf(f, probe, "there", 2, 2);
+	p = fixture_profile(f, PROFILE_ROUTINE, 1);
+	assert_int_equal(find_node(p, PROFILE_LEAF, "here", 1)->exclusive, 800);
+	assert_int_equal(find_node(p, PROFILE_LEAF, "there", 2)->exclusive, 200);
+	profile_free(p);
+}
+
+/* -------------------------------------------------------- the sharing */
+
+static void test_probe_without_samples(void **state)
+{
+	struct fixture *f = fixture_new();
+	uint32_t a = fixture_region(f, 0, "a", HYB_REGION_USER, 700, 3);
+	struct profile *p;
+
+	fixture_root(f, 1000, 1000);
+	fixture_region(f, a, "b", HYB_REGION_USER, 300, 9);
+	fixture_leaf(f, a, "x", 5, 4);
+	p = fixture_profile(f, PROFILE_ROUTINE, 1);
+	assert_int_equal(find_node(p, PROFILE_PROBE, "b", 1)->exclusive, 300);
+	assert_int_equal(find_node(p, PROFILE_PROBE, "b", 1)->calls, 9);
+	assert_int_equal(find_node(p, PROFILE_PROBE, "a", 1)->exclusive, 0);
+	assert_int_equal(find_node(p, PROFILE_LEAF, "x", 5)->exclusive, 400);
+	assert_int_equal(profile_nodes(p)[0].exclusive, 300);
+	assert_exact(p);
+	profile_free(p);
+}
+
+/* A sample on the probe itself (no frame below) leaves its share with the probe. */
+static void test_sample_on_probe(void **state)
+{
+	struct fixture *f = fixture_new();
+	uint32_t a = fixture_region(f, 0, "a", HYB_REGION_USER, 1000, 1);
+	struct profile *p;
+
+	fixture_root(f, 1000, 1000);
+	f->nodes[a].samples = 1;
+	fixture_leaf(f, a, "x", 5, 3);
+	p = fixture_profile(f, PROFILE_ROUTINE, 1);
+	assert_int_equal(find_node(p, PROFILE_PROBE, "a", 1)->exclusive, 250);
+	assert_int_equal(find_node(p, PROFILE_PROBE, "a", 1)->samples, 1);
+	assert_int_equal(find_node(p, PROFILE_LEAF, "x", 5)->exclusive, 750);
+	profile_free(p);
+}
+
+/*
+ * 1000 ns wall, 600 of them CPU: 400 blocked. `busy` ran all of its 500 ns,
+ * `wait` ran 100 of 400, the root none of its 100: rooms 300 and 100.
+ */
+static void test_blocked(void **state)
+{
+	struct fixture *f = fixture_new();
+	uint32_t busy = fixture_region(f, 0, "busy", HYB_REGION_USER, 500, 1);
+	uint32_t wait = fixture_region(f, 0, "wait", HYB_REGION_USER, 400, 1);
+	struct profile *p;
+
+	fixture_root(f, 1000, 600);
+	f->nodes[busy].ran = 500;
+	f->nodes[wait].ran = 100;
+	fixture_leaf(f, busy, "burn", 1, 5);
+	fixture_leaf(f, wait, "read", 2, 1);
+	p = fixture_profile(f, PROFILE_ROUTINE, 1);
+	assert_int_equal(find_node(p, PROFILE_PROBE, "busy", 1)->blocked, 0);
+	assert_int_equal(find_node(p, PROFILE_PROBE, "wait", 1)->blocked, 300);
+	assert_int_equal(find_node(p, PROFILE_LEAF, "burn", 1)->exclusive, 500);
+	assert_int_equal(find_node(p, PROFILE_LEAF, "read", 2)->exclusive, 100);
+	assert_int_equal(profile_nodes(p)[0].blocked, 100);
+	assert_exact(p);
+	profile_free(p);
+}
+
+/* Samples of wall time say where it waited: nothing is blocked. */
+static void test_wall_source(void **state)
+{
+	struct fixture *f = fixture_new();
+	uint32_t wait = fixture_region(f, 0, "wait", HYB_REGION_USER, 1000, 1);
+	struct profile *p;
+
+	fixture_root(f, 1000, 10);
+	f->location.source = HYB_SOURCE_WALL;
+	fixture_leaf(f, wait, "nanosleep", 1, 7);
+	p = fixture_profile(f, PROFILE_ROUTINE, 1);
+	assert_int_equal(find_node(p, PROFILE_LEAF, "nanosleep", 1)->exclusive, 1000);
+	assert_int_equal(profile_nodes(p)[0].blocked, 0);
+	profile_free(p);
+}
+
+/* Without any sample it is not known what was blocked. */
+static void test_no_samples(void **state)
+{
+	struct fixture *f = fixture_new();
+	struct profile *p;
+
+	fixture_root(f, 1000, 10);
+	fixture_region(f, 0, "wait", HYB_REGION_USER, 900, 1);
+	p = fixture_profile(f, PROFILE_ROUTINE, 1);
+	assert_int_equal(find_node(p, PROFILE_PROBE, "wait", 1)->exclusive, 900);
+	assert_int_equal(profile_nodes(p)[0].exclusive, 100);
+	assert_int_equal(profile_nodes(p)[0].blocked, 0);
+	profile_free(p);
+}
+
+/* Children measured longer than their parent (rounding of ticks) are cut: 60:60 of 100. */
+static void test_children_longer(void **state)
+{
+	struct fixture *f = fixture_new();
+	uint32_t a = fixture_region(f, 0, "a", HYB_REGION_USER, 100, 1);
+	struct profile *p;
+
+	fixture_root(f, 100, 100);
+	fixture_region(f, a, "b", HYB_REGION_USER, 60, 1);
+	fixture_region(f, a, "c", HYB_REGION_USER, 60, 1);
+	p = fixture_profile(f, PROFILE_ROUTINE, 1);
+	assert_int_equal(find_node(p, PROFILE_PROBE, "b", 1)->inclusive, 50);
+	assert_int_equal(find_node(p, PROFILE_PROBE, "c", 1)->inclusive, 50);
+	assert_int_equal(profile_nodes(p)[0].inclusive, 100);
+	profile_free(p);
+}
+
+/* A region inside itself: each level is a node, the time of each is its own. */
+static void test_recursion(void **state)
+{
+	struct fixture *f = fixture_new();
+	uint32_t outer = fixture_region(f, 0, "rec", HYB_REGION_USER, 1000, 1);
+	uint32_t inner = fixture_region(f, outer, "rec", HYB_REGION_USER, 600, 2);
+	struct profile *p;
+
+	fixture_root(f, 1000, 1000);
+	fixture_leaf(f, outer, "work", 3, 1);
+	fixture_leaf(f, inner, "work", 3, 9);
+	p = fixture_profile(f, PROFILE_ROUTINE, 1);
+	assert_int_equal(profile_count(p), 5);
+	assert_int_equal(profile_nodes(p)[1].inclusive, 1000);
+	assert_int_equal(profile_nodes(p)[2].inclusive, 600);
+	assert_int_equal(profile_nodes(p)[3].exclusive, 600);
+	assert_int_equal(profile_nodes(p)[4].exclusive, 400);
+	assert_exact(p);
+	profile_free(p);
+}
+
+static void test_demoted(void **state)
+{
+	struct fixture *f = fixture_new();
+	uint32_t tiny = fixture_region(f, 0, "tiny", HYB_REGION_FUNCTION, 10, 1000000);
+	struct profile *p;
+
+	fixture_root(f, 1000, 1000);
+	f->nodes[tiny].demoted = true;
+	f->nodes[tiny].skipped = 999000;
+	fixture_leaf(f, fixture_call(f, 0, "tiny", 4), "tiny", 5, 10);
+	p = fixture_profile(f, PROFILE_ROUTINE, 1);
+	assert_true(find_node(p, PROFILE_PROBE, "tiny", 1)->demoted);
+	assert_int_equal(find_node(p, PROFILE_PROBE, "tiny", 1)->skipped, 999000);
+	assert_int_equal(find_node(p, PROFILE_LEAF, "tiny", 5)->exclusive, 990);
+	assert_int_equal(profile_quality(p)->demoted_nodes, 1);
+	assert_int_equal(profile_quality(p)->skipped_calls, 999000);
+	profile_free(p);
+}
+
+/* -------------------------------------------------------- any tree */
+
+static void test_random_trees(void **state)
+{
+	for (unsigned seed = 1; seed <= 300; seed++) {
+		struct fixture *f = fixture_random(seed, 200);
+		uint64_t wall = f->nodes[0].inclusive, samples = 0;
+		struct profile *p;
+
+		for (size_t i = 0; i < f->location.node_count; i++)
+			samples += f->nodes[i].samples;
+		p = fixture_profile(f, (enum profile_mode)(seed % 3), 1);
+		assert_exact(p);
+		assert_int_equal(profile_nodes(p)[0].inclusive, wall);
+		for (size_t i = 0; i < profile_count(p); i++)
+			samples -= profile_nodes(p)[i].samples;
+		assert_int_equal(samples, 0);
+		profile_free(p);
+	}
+}
+
+static void assert_times(const struct profile *one, const struct profile *many, uint64_t k)
+{
+	assert_int_equal(profile_count(one), profile_count(many));
+	for (size_t i = 0; i < profile_count(one); i++) {
+		const struct profile_node *a = &profile_nodes(one)[i], *b = &profile_nodes(many)[i];
+
+		assert_string_equal(a->name, b->name);
+		assert_int_equal(a->kind, b->kind);
+		assert_int_equal(a->line, b->line);
+		assert_int_equal(a->parent, b->parent);
+		assert_int_equal(a->inclusive * k, b->inclusive);
+		assert_int_equal(a->exclusive * k, b->exclusive);
+		assert_int_equal(a->blocked * k, b->blocked);
+		assert_int_equal(a->calls * k, b->calls);
+		assert_int_equal(a->samples * k, b->samples);
+	}
+}
+
+static void test_copies(void **state)
+{
+	for (unsigned seed = 1; seed <= 30; seed++) {
+		struct profile *one = fixture_profile(fixture_random(seed, 150), PROFILE_ROUTINE, 1);
+		struct profile *many = fixture_profile(fixture_random(seed, 150), PROFILE_ROUTINE, 7);
+
+		assert_times(one, many, 7);
+		profile_free(one);
+		profile_free(many);
+	}
+}
+
+static void test_order_of_adding(void **state)
+{
+	for (unsigned seed = 1; seed <= 30; seed++) {
+		struct profile *ab = profile_new(NULL), *ba = profile_new(NULL);
+		struct fixture *a = fixture_random(seed, 100), *b = fixture_random(seed + 1000, 100);
+		struct hyb_error err;
+
+		fixture_add(a, ab);
+		fixture_add(b, ab);
+		fixture_add(b, ba);
+		fixture_add(a, ba);
+		assert_int_equal(profile_finish(ab, &err), 0);
+		assert_int_equal(profile_finish(ba, &err), 0);
+		assert_times(ab, ba, 1);
+		profile_free(ab);
+		profile_free(ba);
+		fixture_free(a);
+		fixture_free(b);
+	}
+}
+
+/* A path as deep as no stack of ours could follow by recursion. */
+static void test_deep(void **state)
+{
+	struct fixture *f = fixture_new();
+	uint32_t at = 0;
+	struct profile *p;
+
+	for (unsigned i = 0; i < 200000; i++)
+		at = fixture_call(f, at, "down", 1);
+	fixture_leaf(f, at, "bottom", 2, 1);
+	fixture_root(f, 1000, 1000);
+	p = fixture_profile(f, PROFILE_ROUTINE, 1);
+	assert_int_equal(profile_count(p), 200002);
+	assert_int_equal(profile_nodes(p)[200001].exclusive, 1000);
+	assert_int_equal(profile_nodes(p)[1].inclusive, 1000);
+	profile_free(p);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_fig3),
+		cmocka_unit_test(test_fig3_functions),
+		cmocka_unit_test(test_fig4),
+		cmocka_unit_test(test_eight_of_ten),
+		cmocka_unit_test(test_probe_without_samples),
+		cmocka_unit_test(test_sample_on_probe),
+		cmocka_unit_test(test_blocked),
+		cmocka_unit_test(test_wall_source),
+		cmocka_unit_test(test_no_samples),
+		cmocka_unit_test(test_children_longer),
+		cmocka_unit_test(test_recursion),
+		cmocka_unit_test(test_demoted),
+		cmocka_unit_test(test_random_trees),
+		cmocka_unit_test(test_copies),
+		cmocka_unit_test(test_order_of_adding),
+		cmocka_unit_test(test_deep),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
