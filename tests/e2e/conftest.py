@@ -1,0 +1,172 @@
+"""What the end-to-end tests share: the commands of the build, programs to measure, experiments."""
+
+import ctypes
+import json
+import os
+import shutil
+import signal
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+
+SOURCE = Path(__file__).resolve().parents[2]
+BUILD = Path(os.environ.get("HYBRID_BUILD", SOURCE / "build")).resolve()
+HYBRID_RUN = BUILD / "src/run/hybrid-run"
+HYBRID_REPORT = BUILD / "src/tools/hybrid-report"
+HYBRID_DUMP = BUILD / "src/tools/hybrid-dump"
+PROGRAMS = SOURCE / "tests/programs"
+TIMEOUT = 60
+
+
+def run(*command, **options):
+    """Runs a command to its end; stdout and stderr are texts (bytes with text=False)."""
+    options = {"text": True, "timeout": TIMEOUT, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE, **options}
+    if "input" not in options and "stdin" not in options:
+        options["stdin"] = subprocess.DEVNULL
+    return subprocess.run([str(word) for word in command], **options)
+
+
+def report_json(*arguments):
+    """What `hybrid-report --json` says; arguments: experiments and options."""
+    result = run(HYBRID_REPORT, "--json", *arguments)
+    assert result.returncode == 0, result.stderr
+    return json.loads(result.stdout)
+
+
+def dump(*arguments):
+    result = run(HYBRID_DUMP, *arguments)
+    assert result.returncode == 0, result.stderr
+    return result.stdout
+
+
+def read_values(directory):
+    """The file `experiment` as a dict."""
+    values = {}
+    for line in (Path(directory) / "experiment").read_text().splitlines():
+        key, _, value = line.partition(" ")
+        values[key] = value.replace("\\\\", "\0").replace("\\n", "\n").replace("\0", "\\")
+    return values
+
+
+def wait_until(condition, seconds=20):
+    """Polls; fails when it has not become true in time. Returns what the condition returned."""
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        result = condition()
+        if result:
+            return result
+        time.sleep(0.01)
+    pytest.fail("did not happen in %d seconds" % seconds)
+
+
+def process_state(pid):
+    """The letter of /proc/PID/stat: R, S, T ..., or "" if it is gone."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+    except OSError:
+        return ""
+
+
+def children(pid):
+    return [int(word) for word in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
+
+
+def set_signal_mask(*numbers):
+    signal.pthread_sigmask(signal.SIG_BLOCK, numbers)
+
+
+class Experiment:
+    """One run of hybrid-run: the directory and what the run printed."""
+
+    def __init__(self, path, result):
+        self.path = path
+        self.result = result
+        self.returncode = result.returncode
+        self.stdout = result.stdout
+        self.stderr = result.stderr
+
+    @property
+    def values(self):
+        return read_values(self.path)
+
+    @property
+    def files(self):
+        return sorted(self.path.glob("*.hyb"))
+
+    def report(self, *options):
+        return report_json(*options, self.path)
+
+    def dump(self, *options):
+        return dump(*options, self.path)
+
+
+@pytest.fixture
+def measure(tmp_path):
+    """measure(program, arguments ..., options=[...]): runs it under hybrid-run in a new experiment."""
+    count = 0
+
+    def function(*command, options=(), **more):
+        nonlocal count
+        count += 1
+        path = tmp_path / f"experiment{count}"
+        more.setdefault("cwd", tmp_path)
+        return Experiment(path, run(HYBRID_RUN, "-o", path, *options, *command, **more))
+
+    return function
+
+
+@pytest.fixture(scope="session")
+def compile_c(tmp_path_factory):
+    """compile_c(source, flags ...): the path of the executable; source is a file in tests/programs, or C text."""
+    folder = tmp_path_factory.mktemp("programs")
+    made = {}
+
+    def function(source, *flags, compiler="gcc"):
+        key = (source, flags, compiler)
+        if key in made:
+            return made[key]
+        program = folder / f"program{len(made)}"
+        if "\n" in source:
+            path = program.with_suffix(".c")
+            path.write_text(source)
+        else:
+            path = PROGRAMS / source
+            program = folder / f"{path.stem}{len(made)}"
+        result = run(compiler, "-O2", "-g", f"-I{SOURCE}/include", path, "-o", program, "-pthread", *flags)
+        assert result.returncode == 0, result.stderr
+        made[key] = program
+        return program
+
+    return function
+
+
+@pytest.fixture
+def small_disk(tmp_path):
+    """small_disk(options): a tmpfs mounted with these options; gone after the test."""
+    mounted = []
+    libc = ctypes.CDLL(None, use_errno=True)
+
+    def function(options, flags=0):
+        path = tmp_path / f"disk{len(mounted)}"
+        path.mkdir()
+        if libc.mount(b"tmpfs", bytes(path), b"tmpfs", flags, options.encode()):
+            pytest.skip("may not mount a small file system here")
+        mounted.append(path)
+        return path
+
+    yield function
+    for path in mounted:
+        libc.umount2(bytes(path), 2)
+
+
+@pytest.fixture
+def needs():
+    """needs("gdb"): skips the test where the command is missing."""
+
+    def function(command):
+        if not shutil.which(command):
+            pytest.skip(f"{command} is not installed")
+
+    return function

@@ -1,0 +1,118 @@
+"""hybrid-run: what it makes of the .hyb files after the run; the files here are made by hand."""
+
+import os
+import re
+import struct
+
+import pytest
+
+PAGE = 4096
+
+
+def header(pid, claimed, host=None, image=0, trace_bytes=0, major=1):
+    """struct hyb_header: magic, versions, size, claimed, pid, ppid, image, clock ... trace_bytes ... host."""
+    data = bytearray(PAGE)
+    struct.pack_into("<8sHHIQIII", data, 0, b"HYBRID\r\n", major, 0, 256, claimed, pid, 1, image)
+    struct.pack_into("<Q", data, 104, trace_bytes)
+    struct.pack_into("<64s", data, 176, (host or os.uname().nodename).encode())
+    return bytes(data)
+
+
+def location(samples, size=2 * PAGE, magic=0x4B4E4843):
+    data = bytearray(2 * PAGE)
+    struct.pack_into("<IHHIIQQ", data, 0, magic, 2, 0, size, 1, 1024, 0)
+    struct.pack_into("<Q", data, 32 + 56, samples)
+    return bytes(data)
+
+
+def gone():
+    """The number of a process that is no more."""
+    pid = os.fork()
+    if pid == 0:
+        os._exit(0)
+    os.waitpid(pid, 0)
+    return pid
+
+
+@pytest.fixture
+def harvest(measure, tmp_path):
+    """harvest(content ...): a run that leaves these files; their sizes afterwards, and what was said."""
+
+    def function(*contents, command="true"):
+        for i, content in enumerate(contents):
+            (tmp_path / f"made-{i}").write_bytes(content)
+        script = 'for f in made-*; do cp "$f" "$HYBRID_DIR/$f.hyb"; done; ' + command
+        e = measure("sh", "-c", script, env={**os.environ, "LD_PRELOAD": ""}, options=["-r", "0"])
+        sizes = [os.path.getsize(e.path / f"made-{i}.hyb") for i in range(len(contents))]
+        return sizes, e.stderr.splitlines()[1]
+
+    return function
+
+
+def counted(line):
+    """The numbers of samples, processes, threads in the second line."""
+    match = re.search(r"; (\d+) samples? of (\d+) process(?:es)?, (\d+) threads?; (.*) of trace", line)
+    return tuple(int(match[i]) for i in (1, 2, 3)) + (match[4],)
+
+
+def test_reserved_space_is_cut_off(harvest):
+    claimed = 3 * PAGE
+    sizes, _ = harvest(header(gone(), claimed) + location(7) + bytes(1 << 20), header(gone(), claimed - 5) + bytes(1 << 20))
+    assert sizes == [claimed, claimed]
+
+
+def test_files_of_the_living_stay(harvest):
+    data = header(os.getpid(), PAGE) + bytes(PAGE * 9)
+    assert harvest(data)[0] == [len(data)]
+
+
+def test_files_of_other_hosts_stay(harvest):
+    data = header(gone(), PAGE, host="elsewhere") + bytes(PAGE * 9)
+    assert harvest(data)[0] == [len(data)]
+
+
+def test_mapped_files_stay(harvest, compile_c):
+    """The number says gone (as one of another PID namespace may), but somebody has the file mapped."""
+    program = compile_c(r"""
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
+int main(int argc, char **argv)
+{
+	int fd = open(argv[1], O_RDWR);
+	char *p = mmap(NULL, 40960, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+
+	close(fd);
+	if (p == MAP_FAILED || fork())
+		return p == MAP_FAILED;
+	setsid();
+	close(0);
+	close(1);
+	close(2);
+	sleep(2);
+	p[40959] = 1; /* SIGBUS if it was cut off */
+	return 0;
+}
+""")
+    data = header(gone(), PAGE) + bytes(PAGE * 9)
+    assert harvest(data, command=f'exec {program} "$HYBRID_DIR/made-0.hyb"')[0] == [len(data)]
+
+
+def test_counts(harvest):
+    sizes, line = harvest(header(gone(), 5 * PAGE, trace_bytes=3 << 20) + location(1000) + location(234))
+    assert counted(line)[0] >= 1234
+    assert counted(line)[2] >= 2
+    assert re.search(r"3(\.\d)? MiB of trace", line)
+
+
+@pytest.mark.parametrize("content", [
+    b"", b"HYBRID\r\n", bytes(3 * PAGE), header(1, PAGE)[:100], header(0, 1 << 62) + location(1, size=0),
+    header(0xFFFFFFFF, 1 << 63) + location(1, size=0xFFFFFFFF) * 3, header(5, 0), os.urandom(5 * PAGE),
+    header(2, 9 * PAGE, major=9) + location(77), header(1, 4 * PAGE) + location(1, size=12345),
+])
+def test_damage_is_passed_over(harvest, content):
+    sizes, line = harvest(content)
+    assert sizes == [len(content)]
+    assert "s wall" in line
