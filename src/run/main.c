@@ -209,7 +209,10 @@ static void finish(const struct options *options, const struct experiment *exper
 	experiment_write(experiment, options, program->path, outcome);
 	if (!options->quiet)
 		say_outcome(experiment, program, tools, outcome);
-	if (options->report && child_run_report(tools->report, report, environ))
+	if (!options->report)
+		return;
+	unsetenv("LD_PRELOAD"); /* the report is not to be measured */
+	if (child_run_report(tools->report, report, environ))
 		say("%s failed", tools->report);
 }
 

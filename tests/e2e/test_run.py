@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from conftest import HYBRID_RUN, read_values, run
+from conftest import HYBRID_REPORT, HYBRID_RUN, read_values, run
 
 
 @pytest.mark.parametrize("status", [0, 1, 42, 126, 127, 255])
@@ -159,6 +159,18 @@ def test_help_and_version_are_for_stdout():
     assert result.returncode == 0
     assert "Examples:" in result.stdout and result.stderr == ""
     assert re.fullmatch(r"hybrid-run \d+\.\d+\.\d+\n", run(HYBRID_RUN, "--version").stdout)
+
+
+def test_report_at_the_end(measure, tmp_path):
+    if not HYBRID_REPORT.exists():
+        pytest.skip("hybrid-report is not built")
+    e = measure("echo", "hello", options=["--report"])
+    assert e.stdout == "hello\n"
+    assert e.stderr.count("hybrid-run: ") == 3
+    assert run(HYBRID_REPORT, e.path).stdout.splitlines()[:3] == e.stderr.splitlines()[3:6]
+    assert len(e.files) == 1  # hybrid-report was not measured
+    e = measure("echo", "hello", options=["-q", "--report"])
+    assert "hybrid-run: " not in e.stderr and e.stderr
 
 
 # ------------------------------------------------------------- the directory

@@ -1,0 +1,149 @@
+"""The house rules that a machine can check."""
+
+import re
+import subprocess
+
+import pytest
+
+from conftest import BUILD, SOURCE, run
+
+
+def sources(*suffixes):
+    """The files of the project; those that git does not know yet, too."""
+    listed = subprocess.run(["git", "ls-files", "--cached", "--others", "--exclude-standard"], cwd=SOURCE,
+                            capture_output=True, text=True)
+    names = listed.stdout.splitlines()
+    if listed.returncode:  # an unpacked archive
+        names = [str(path.relative_to(SOURCE)) for path in SOURCE.rglob("*") if "build" not in str(path)]
+    return sorted(name for name in names if name.endswith(suffixes) and (SOURCE / name).is_file())
+
+
+def test_format(needs):
+    needs("clang-format")
+    files = [name for name in sources(".c", ".h") if not name.startswith("tests/programs/corpus/")]
+    result = run("clang-format", "--dry-run", "-Werror", *files, cwd=SOURCE)
+    assert result.returncode == 0, result.stderr
+
+
+def test_cppcheck(needs):
+    needs("cppcheck")
+    result = run("cppcheck", "-q", "-j2", "--enable=warning,performance,portability", "--std=c11", "--inline-suppr",
+                 "--error-exitcode=1", "-D_GNU_SOURCE", "-D__x86_64__", "-Iinclude", "-Isrc", "src", cwd=SOURCE, timeout=300)
+    assert result.returncode == 0, result.stderr
+
+
+ARROWS = {
+    "base": set(), "format": {"base"}, "runtime": {"base", "format"}, "reader": {"base", "format"},
+    "profile": {"base", "format", "reader"}, "run": {"base", "format"}, "tools": {"base", "format", "reader", "profile"},
+}
+
+
+def test_rooms_include_only_what_they_may():
+    wrong = []
+    for name in sources(".c", ".h"):
+        if not name.startswith("src/"):
+            continue
+        room = name.split("/")[1]
+        for other in re.findall(r'^#include "(\w+)/', (SOURCE / name).read_text(), re.M):
+            if other not in ARROWS[room] | {room, "hybrid"}:
+                wrong.append(f"{name} includes {other}/")
+    assert not wrong
+
+
+@pytest.mark.parametrize("header", ["hybrid.h", "reader.h"])
+@pytest.mark.parametrize("compiler", ["gcc -std=c11 -x c", "clang -std=c11 -x c", "g++ -std=c++11 -x c++",
+                                      "clang++ -std=c++11 -x c++", "g++ -std=c++20 -x c++"])
+def test_header_compiles_alone(needs, compiler, header):
+    needs(compiler.split()[0])
+    result = run(*compiler.split(), "-pedantic", "-Wall", "-Wextra", "-Wshadow", "-Werror", "-fsyntax-only", "-",
+                 f"-I{SOURCE}/include", input=f"#include <hybrid/{header}>\nextern int nothing;\n")
+    assert result.returncode == 0, result.stderr
+
+
+@pytest.mark.parametrize("compiler", ["gcc -std=c11 -x c", "clang -std=c11 -x c", "g++ -std=c++11 -x c++"])
+def test_probes_compile_pedantically(needs, compiler):
+    needs(compiler.split()[0])
+    text = """
+#include <hybrid/hybrid.h>
+int main(void)
+{
+	static struct hybrid_region region = HYBRID_REGION_INIT("r", HYBRID_LOOP);
+	static struct hybrid_counter counter = HYBRID_COUNTER_INIT("c", "bytes");
+	HYBRID_ENTER("a");
+	hybrid_enter(&region);
+	hybrid_count(&counter, 1);
+	hybrid_leave(&region);
+	HYBRID_LEAVE("a");
+	return hybrid_measured();
+}
+"""
+    result = run(*compiler.split(), "-O2", "-pedantic", "-Wall", "-Wextra", "-Wshadow", "-Werror", "-o", "/dev/null", "-",
+                 f"-I{SOURCE}/include", input=text)
+    assert result.returncode == 0, result.stderr
+
+
+# ------------------------------------------------------------------ manuals
+
+PAGES = sorted((SOURCE / "docs/man").glob("*.[1-9]"))
+COMMANDS = sorted(path for path in BUILD.glob("src/*/hybrid-*") if path.is_file() and "." not in path.name)
+
+
+def rendered(page):
+    return re.sub(".\x08", "", run("mandoc", "-T", "ascii", page).stdout)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_page_is_clean(needs, page):
+    needs("mandoc")
+    assert run("mandoc", "-T", "lint", "-W", "warning", page).stdout == ""
+
+
+@pytest.mark.parametrize("command", COMMANDS, ids=lambda command: command.name)
+def test_help_and_page_name_the_same_options(needs, command):
+    needs("mandoc")
+    help_text = run(command, "--help").stdout
+    page = rendered(SOURCE / f"docs/man/{command.name}.1")
+    described = r"^ +(-\S.*)$"
+    option = r"(?<![\w-])(?:--[a-z][a-z-]+|-[a-z])(?![\w-])"
+
+    def options(text):
+        # What begins a line is described there; two blanks or more end it.
+        return {o for line in re.findall(described, text, re.M) for o in re.findall(option, re.split(r"  +", line)[0])}
+
+    assert options(help_text), "no options in --help"
+    assert options(help_text) == options(page)
+    assert "Examples:" in help_text and "EXAMPLES" in page
+
+
+def test_pages_refer_to_pages_that_exist(needs):
+    needs("mandoc")
+    missing = set()
+    for page in PAGES:
+        for name, section in re.findall(r"\b(hybrid[\w.-]*)\((\d)\)", rendered(page)):
+            if not (SOURCE / f"docs/man/{name}.{section}").exists():
+                missing.add(f"{page.name}: {name}({section})")
+    assert not missing
+
+
+def test_probe_functions_have_a_page():
+    """Each public name of hybrid.h stands in a page of section 3."""
+    header = (SOURCE / "include/hybrid/hybrid.h").read_text()
+    names = set(re.findall(r"^static inline \w+ \**(hybrid_\w+)\(", header, re.M))
+    names |= {name for name in re.findall(r"^#define (HYBRID_[A-Z_]+)\(", header, re.M) if not name.endswith("_")}
+    assert len(names) > 10
+    pages = "".join(page.read_text() for page in PAGES if page.suffix == ".3").replace("\\", "")
+    assert not {name for name in names if not re.search(rf"\b{name}\b", pages)}
+
+
+# ---------------------------------------------------------------- libraries
+
+
+def dynamic_symbols(library, kind):
+    result = run("nm", "-D", f"--{kind}-only", library)
+    assert result.returncode == 0, result.stderr
+    return {line.split()[-1].split("@")[0] for line in result.stdout.splitlines()}
+
+
+def test_commands_export_nothing():
+    for command in COMMANDS:
+        assert not {name for name in dynamic_symbols(command, "defined") if name.startswith(("hyb", "profile"))}
