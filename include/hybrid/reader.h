@@ -24,6 +24,7 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
+#pragma GCC visibility push(default) /* the library hides everything else */
 
 enum hyb_result {
 	HYB_OK = 0,
@@ -285,6 +286,7 @@ int hyb_symbols_resolve_all(struct hyb_symbols *symbols, struct hyb_error *err);
 /* Writes the cache if it grew, and frees. Accepts NULL. */
 void hyb_symbols_close(struct hyb_symbols *symbols);
 
+#pragma GCC visibility pop
 #ifdef __cplusplus
 }
 #endif

@@ -1,0 +1,51 @@
+/* One .hyb file as bytes: its header and the table of its chunks. Knows nothing of their contents. */
+#ifndef HYB_FILE_H
+#define HYB_FILE_H
+
+#include "format/format.h"
+#include "reader/error.h"
+
+struct chunk {
+	uint64_t offset; /* in the file */
+	uint64_t serial;
+	uint32_t size; /* with its header; inside the file */
+	uint32_t used; /* of them written when the file was opened, at least the header */
+	uint32_t location;
+	uint16_t kind;
+	bool noted; /* damage inside it was counted */
+};
+
+struct file {
+	char *path;
+	int fd; /* -1: opened for each read */
+	uint64_t size; /* when it was opened */
+	struct hyb_header header;
+	struct chunk *chunks; /* by offset */
+	size_t chunk_count;
+};
+
+/* Opens and walks the chunks. On failure nothing is held. Returns enum hyb_result. */
+int file_open(struct file *file, const char *path, struct damage *damage, struct hyb_error *err);
+
+/* Gives the descriptor back; reads open the path anew from now on. */
+void file_idle(struct file *file);
+
+void file_release(struct file *file);
+
+/*
+ * Reads at most `length` bytes. Returns their number, less where the file
+ * ends, or HYB_EIO with errno set.
+ */
+int64_t file_read(const struct file *file, uint64_t offset, void *buffer, size_t length);
+
+/*
+ * The chunk's used bytes, or as many as there are; short reads and failures
+ * are damage. `buffer` has room for chunk->used bytes.
+ */
+size_t file_read_chunk(
+	const struct file *file, const struct chunk *chunk, void *buffer, struct damage *damage);
+
+/* Whether things that this reader does not know are to be expected. */
+bool file_newer(const struct file *file);
+
+#endif

@@ -1,0 +1,39 @@
+/* Decoder of the records of a TRACE chunk: pure, from pointer and length. */
+#ifndef HYB_TRACE_H
+#define HYB_TRACE_H
+
+#include "format/format.h"
+
+struct trace_record {
+	uint8_t kind; /* enum hyb_record */
+	uint8_t flags; /* HYB_SAMPLE_*, HYB_COUNTER_DOUBLE */
+	uint32_t node; /* SAMPLE, ENTER, COMPLETE: node id as written */
+	uint64_t tick;
+	uint64_t since; /* SAMPLE with HYB_SAMPLE_FIRST: ticks */
+	uint64_t blocked; /* SAMPLE: ns, else 0 */
+	uint64_t weight; /* SAMPLE: samples it stands for, at least 1 */
+	uint64_t id; /* COUNTER, MARKER: id of the definition; OTHER: its subtype */
+	uint64_t value; /* COUNTER: the bits of the number; OTHER: bytes of its body */
+};
+
+struct trace {
+	struct hyb_trace_start start;
+	const uint8_t *begin, *pos, *end;
+	uint64_t tick; /* of the last record */
+	uint32_t sample, enter; /* bases of differences */
+};
+
+/* `data`: the chunk with its header, `length`: used bytes. Data too short for a start are an empty trace. */
+void trace_init(struct trace *trace, const void *data, size_t length);
+
+/* 1: *ret is the next record; 0: the end; -1: what follows cannot be decoded. Only the kind's fields are set.
+ */
+int trace_next(struct trace *trace, struct trace_record *ret);
+
+/* Offset in the chunk of the next record. */
+static inline size_t trace_offset(const struct trace *trace)
+{
+	return (size_t)(trace->pos - trace->begin);
+}
+
+#endif
