@@ -249,7 +249,7 @@ void hyb_events_close(struct hyb_events *events);
 
 /* One source-level frame. Strings are never NULL and live as long as the symbols object. */
 struct hyb_frame {
-	const char *function; /* demangled; "" if nothing is known */
+	const char *function; /* with scopes and template arguments, without parameters; "" if not known */
 	const char *file; /* "" if not known */
 	unsigned line; /* 0 if not known */
 	unsigned function_line; /* line of the function's declaration, 0 if not known */
@@ -267,7 +267,13 @@ struct hyb_symbols_options {
 	void *data;
 };
 
-/* Symbols for one experiment. NULL options: defaults. NULL and *err on failure. */
+/*
+ * Symbols for one experiment, to be closed before it. NULL options: defaults.
+ * NULL and *err on failure. What could be resolved is kept in a file
+ * symbols.cache in the experiment (FILE.symbols for a single file), if that
+ * can be written; with it no ELF file is opened again, so it also keeps what
+ * was resolved without debug information: remove it after installing some.
+ */
 struct hyb_symbols *hyb_symbols_open(
 	struct hyb_experiment *experiment, const struct hyb_symbols_options *options, struct hyb_error *err);
 
@@ -282,6 +288,14 @@ const struct hyb_frame *hyb_symbols_lookup(struct hyb_symbols *symbols, const st
 
 /* Resolves all code addresses of the experiment at once, sharing work; lookups are instant then. */
 int hyb_symbols_resolve_all(struct hyb_symbols *symbols, struct hyb_error *err);
+
+/*
+ * The modules that could not be used because their file is gone, is another
+ * one than ran, or cannot be read: one line each that begins with the path.
+ * Code in them has no name. The number grows with lookups.
+ */
+size_t hyb_symbols_problem_count(const struct hyb_symbols *symbols);
+const char *hyb_symbols_problem_at(const struct hyb_symbols *symbols, size_t i); /* NULL behind the last */
 
 /* Writes the cache if it grew, and frees. Accepts NULL. */
 void hyb_symbols_close(struct hyb_symbols *symbols);

@@ -1,0 +1,132 @@
+#include "reader/symbols_symtab.h"
+
+#include <gelf.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "hybrid/reader.h"
+
+static int load_sections(struct sym_symtab *symtab, Elf *elf)
+{
+	Elf_Scn *section = NULL;
+	int r = 0;
+
+	while (!r && (section = elf_nextscn(elf, section))) {
+		GElf_Shdr header;
+
+		if (gelf_getshdr(section, &header) && header.sh_flags & SHF_EXECINSTR && header.sh_size &&
+			header.sh_addr + header.sh_size > header.sh_addr)
+			r = sym_ranges_add(&symtab->sections, header.sh_addr, header.sh_addr + header.sh_size,
+				(uint32_t)elf_ndxscn(section));
+	}
+	sym_ranges_sort(&symtab->sections);
+	return r;
+}
+
+/* A file whose section headers were removed is one section. */
+static bool same_section(const struct sym_symtab *symtab, uint64_t a, uint64_t b)
+{
+	return !symtab->sections.count ||
+	       sym_ranges_find(&symtab->sections, a) == sym_ranges_find(&symtab->sections, b);
+}
+
+static bool is_code(const struct sym_symtab *symtab, const GElf_Sym *sym, uint64_t address)
+{
+	unsigned type = GELF_ST_TYPE(sym->st_info);
+
+	if (sym->st_shndx == SHN_UNDEF || sym->st_shndx == SHN_ABS)
+		return false;
+	if (type == STT_FUNC || type == STT_GNU_IFUNC)
+		return true;
+	/* Labels of assembly code. */
+	return type == STT_NOTYPE && sym_ranges_find(&symtab->sections, address);
+}
+
+/* Real functions first, then global names, then those without underscores in front. */
+static unsigned rank(const GElf_Sym *sym, const char *name)
+{
+	unsigned binding = GELF_ST_BIND(sym->st_info);
+	unsigned underscores = (unsigned)strspn(name, "_");
+
+	return (GELF_ST_TYPE(sym->st_info) != STT_NOTYPE) << 8 | (binding == STB_GLOBAL) << 7 |
+	       (binding == STB_WEAK) << 6 | (underscores < 8 ? 8 - underscores : 0);
+}
+
+static int compare(const void *a, const void *b)
+{
+	const struct sym_symbol *x = a, *y = b;
+
+	if (x->rank != y->rank)
+		return x->rank < y->rank ? -1 : 1;
+	return -strcmp(x->name, y->name);
+}
+
+static int load_symbols(struct sym_symtab *symtab, Dwfl_Module *module, GElf_Addr bias)
+{
+	int n = dwfl_module_getsymtab(module);
+
+	if (n <= 0)
+		return 0;
+	symtab->symbols = malloc((size_t)n * sizeof(*symtab->symbols));
+	if (!symtab->symbols)
+		return HYB_ENOMEM;
+	for (int i = 1; i < n; i++) {
+		GElf_Sym sym;
+		GElf_Addr address;
+		const char *name = dwfl_module_getsym_info(module, i, &sym, &address, NULL, NULL, NULL);
+
+		/* "$x" and the like mark code and data, they name nothing. */
+		if (name && *name && *name != '$' && is_code(symtab, &sym, address - bias))
+			symtab->symbols[symtab->count++] = (struct sym_symbol){.name = name,
+				.address = address - bias,
+				.size = sym.st_size,
+				.rank = rank(&sym, name)};
+	}
+	return 0;
+}
+
+int sym_symtab_load(struct sym_symtab *symtab, Dwfl_Module *module)
+{
+	GElf_Addr bias = 0;
+	Elf *elf = dwfl_module_getelf(module, &bias);
+	int r = elf ? load_sections(symtab, elf) : 0;
+
+	if (!r)
+		r = load_symbols(symtab, module, bias);
+	if (r)
+		return r;
+	if (symtab->count)
+		qsort(symtab->symbols, symtab->count, sizeof(*symtab->symbols), compare);
+	for (size_t i = 0; i < symtab->count && !r; i++) {
+		struct sym_symbol *symbol = &symtab->symbols[i];
+
+		/* A damaged table may have symbols that reach around the address space. */
+		if (symbol->address + symbol->size < symbol->address)
+			symbol->size = 0;
+		r = sym_ranges_add(
+			&symtab->by_address, symbol->address, symbol->address + symbol->size, (uint32_t)i);
+	}
+	sym_ranges_sort(&symtab->by_address);
+	return r;
+}
+
+const struct sym_symbol *sym_symtab_find(const struct sym_symtab *symtab, uint64_t address, bool *ret_guess)
+{
+	const struct sym_range *range = sym_ranges_find(&symtab->by_address, address);
+	bool guess = !range;
+
+	if (guess)
+		range = sym_ranges_before(&symtab->by_address, address);
+	if (!range || !same_section(symtab, range->lo, address))
+		return NULL;
+	*ret_guess = guess;
+	return &symtab->symbols[range->value];
+}
+
+void sym_symtab_release(struct sym_symtab *symtab)
+{
+	free(symtab->symbols);
+	sym_ranges_release(&symtab->by_address);
+	sym_ranges_release(&symtab->sections);
+	memset(symtab, 0, sizeof(*symtab));
+}
