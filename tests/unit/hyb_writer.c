@@ -13,7 +13,7 @@
 #define LOCATIONS 65
 #define CHUNK_DEFS 16384u
 #define CHUNK_NODES 16384u
-#define CHUNK_TRACE 65536u
+#define CHUNK_TRACE 16384u
 
 struct writer_thread {
 	struct hyb_chunk *head, *nodes, *trace, *stack;

@@ -1,0 +1,134 @@
+/*
+ * How fast events are read: 20 million records of one thread, made here, are
+ * iterated, counted per node and merged into totals per node.
+ *
+ *     read_events [MILLIONS [THREADS]]
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "hyb_writer.h"
+#include "hybrid/reader.h"
+
+#define PROBES 40
+#define LEAVES 25 /* of each probe */
+
+static double now(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
+}
+
+struct rng {
+	uint64_t state;
+};
+
+static uint64_t draw(struct rng *rng)
+{
+	rng->state ^= rng->state << 13;
+	rng->state ^= rng->state >> 7;
+	rng->state ^= rng->state << 17;
+	return rng->state >> 11;
+}
+
+/* A mix as with --trace: enter, two samples, leave. */
+static void make_thread(struct writer *w, uint32_t location, uint64_t records)
+{
+	struct rng rng = {88172645463325252u + location};
+	uint32_t root = writer_location(w, location, location, 1000), probes[PROBES], leaves[PROBES][LEAVES];
+	uint64_t tick = 1000;
+
+	for (unsigned i = 0; i < PROBES; i++) {
+		uint64_t region = writer_region(w, "region", "file.c", i, HYB_REGION_USER);
+
+		probes[i] = writer_node(w, location, root, HYB_NODE_REGION, region);
+		for (unsigned k = 0; k < LEAVES; k++)
+			leaves[i][k] =
+				writer_node(w, location, probes[i], HYB_NODE_LEAF, HYB_CODE(0, i * 100 + k));
+	}
+	for (uint64_t n = 0; n < records; n += 4) {
+		unsigned probe = (unsigned)(draw(&rng) % PROBES);
+
+		writer_enter(w, location, tick += draw(&rng) % 20000, probes[probe]);
+		writer_sample(w, location, tick += draw(&rng) % 20000, leaves[probe][draw(&rng) % LEAVES], 77,
+			0, 1);
+		writer_sample(w, location, tick += draw(&rng) % 20000, leaves[probe][draw(&rng) % LEAVES],
+			WRITER_NOT_FIRST, 0, 1);
+		writer_leave(w, location, tick += draw(&rng) % 20000);
+	}
+	writer_location_end(w, location, tick);
+}
+
+static void make(const char *path, uint64_t records, unsigned threads)
+{
+	struct writer *w = writer_new();
+
+	for (uint32_t l = 1; l <= threads; l++)
+		make_thread(w, l, records / threads);
+	writer_write(w, path);
+	writer_free(w);
+}
+
+/* Samples per node first, then summed up towards the root: the tree of the trace alone. */
+static uint64_t merge(struct hyb_experiment *e, bool complete, uint64_t *ret_samples)
+{
+	const struct hyb_process *p = hyb_process_at(e, 0);
+	struct hyb_events *events = hyb_events_open(e, NULL, complete, NULL);
+	uint64_t **totals = calloc(p->location_count, sizeof(*totals)), count = 0;
+	struct hyb_event event;
+
+	for (size_t i = 0; i < p->location_count; i++)
+		totals[i] = calloc(p->locations[i].node_count, sizeof(**totals));
+	for (; hyb_events_next(events, &event) > 0; count++)
+		if (event.kind == HYB_EVENT_SAMPLE)
+			totals[event.location - p->locations][event.node] += event.weight;
+	*ret_samples = 0;
+	for (size_t i = 0; i < p->location_count; i++) {
+		for (size_t k = p->locations[i].node_count; k-- > 1;)
+			totals[i][p->locations[i].nodes[k].parent] += totals[i][k];
+		*ret_samples += totals[i][0];
+		free(totals[i]);
+	}
+	free(totals);
+	hyb_events_close(events);
+	return count;
+}
+
+int main(int argc, char **argv)
+{
+	uint64_t records = (argc > 1 ? strtoull(argv[1], NULL, 10) : 20) * 1000000;
+	unsigned threads = argc > 2 ? (unsigned)atoi(argv[2]) : 1;
+	char path[] = "/tmp/hyb-bench-XXXXXX";
+	int fd = mkstemp(path);
+
+	if (fd < 0 || !threads || threads > 64)
+		return 2;
+	make(path, records, threads);
+	for (int complete = 0; complete < 2; complete++) {
+		double best = 1e9;
+		uint64_t count = 0, samples = 0;
+
+		for (int round = 0; round < 3; round++) {
+			struct hyb_experiment *e;
+			double start = now();
+
+			if (hyb_experiment_open(path, &e, NULL))
+				return 1;
+			count = merge(e, complete, &samples);
+			hyb_experiment_close(e);
+			if (now() - start < best)
+				best = now() - start;
+		}
+		printf("%-8s threads %u records %llu samples %llu seconds %.3f records/s %.1f million\n",
+			complete ? "complete" : "once", threads, (unsigned long long)count,
+			(unsigned long long)samples, best, (double)count / best / 1e6);
+	}
+	close(fd);
+	unlink(path);
+	return 0;
+}
