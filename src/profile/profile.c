@@ -192,7 +192,7 @@ int profile_finish(struct profile *p, struct hyb_error *err)
 	q->achieved = base ? (double)q->samples * 1e9 / (double)base : 0;
 	tree_sum(&p->tree);
 	name_kinds(p);
-	r = tree_arrange(&p->tree, tree_by_inclusive, NULL, NULL);
+	r = tree_arrange(&p->tree, p->options.sort, NULL, NULL);
 	if (!r)
 		r = sum_unresolved(p);
 	if (r) {

@@ -37,9 +37,17 @@ enum profile_kind {
 	PROFILE_INCOMPLETE = 5, /* frames are missing here */
 };
 
+/* Order of siblings and rows: most first. */
+enum profile_sort {
+	PROFILE_SORT_INCLUSIVE = 0,
+	PROFILE_SORT_EXCLUSIVE = 1, /* and blocked: the time of the node alone */
+	PROFILE_SORT_SAMPLES = 2,
+	PROFILE_SORT_CALLS = 3,
+};
+
 struct profile_node {
 	uint32_t parent; /* index; smaller than the own one; the root's is 0 */
-	uint32_t first_child, next_sibling; /* index or 0; sorted by inclusive, largest first */
+	uint32_t first_child, next_sibling; /* index or 0; sorted as the options say */
 	uint8_t kind; /* enum profile_kind */
 	bool guess; /* the name is only the nearest symbol */
 	bool demoted;
@@ -83,6 +91,7 @@ struct profile_unresolved {
 
 struct profile_options {
 	enum profile_mode mode;
+	enum profile_sort sort;
 	bool split_locations; /* one top-level node for each process and thread */
 	/* Which locations take part; NULL: all. */
 	bool (*select)(void *data, const struct hyb_location_info *location);

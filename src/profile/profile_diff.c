@@ -70,7 +70,7 @@ static int make_nodes(struct profile_diff *diff, struct tree *tree, const struct
 		goto out;
 	for (size_t i = 0; i < tree->count; i++)
 		weight[i] = change(&pairs[i]);
-	r = tree_arrange(tree, NULL, weight, map);
+	r = tree_arrange(tree, PROFILE_SORT_INCLUSIVE, weight, map);
 	if (r)
 		goto out;
 	diff->count = tree->count;

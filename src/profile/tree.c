@@ -114,8 +114,28 @@ void tree_sum(struct tree *tree)
 struct order {
 	const struct profile_node *nodes;
 	const uint64_t *weight;
-	tree_compare *compare;
+	enum profile_sort sort;
 };
+
+static uint64_t sort_value(const struct profile_node *n, enum profile_sort sort)
+{
+	switch (sort) {
+	case PROFILE_SORT_EXCLUSIVE:
+		return n->exclusive + n->blocked;
+	case PROFILE_SORT_SAMPLES:
+		return n->samples;
+	case PROFILE_SORT_CALLS:
+		return n->calls;
+	case PROFILE_SORT_INCLUSIVE:
+		break;
+	}
+	return n->inclusive;
+}
+
+static int more_first(uint64_t a, uint64_t b)
+{
+	return (a < b) - (a > b);
+}
 
 static int compare_names(const struct profile_node *a, const struct profile_node *b)
 {
@@ -140,15 +160,12 @@ static int compare_siblings(const void *pa, const void *pb, void *data)
 	int d;
 
 	if (o->weight)
-		d = (o->weight[ia] < o->weight[ib]) - (o->weight[ia] > o->weight[ib]);
+		d = more_first(o->weight[ia], o->weight[ib]);
 	else
-		d = o->compare(a, b);
+		d = more_first(sort_value(a, o->sort), sort_value(b, o->sort));
+	if (!d)
+		d = more_first(a->inclusive, b->inclusive);
 	return d ? d : compare_names(a, b);
-}
-
-int tree_by_inclusive(const struct profile_node *a, const struct profile_node *b)
-{
-	return (a->inclusive < b->inclusive) - (a->inclusive > b->inclusive);
 }
 
 /* Children of node i, in order: list[start[i]] up to list[start[i + 1]]. start[] is zero before. */
@@ -214,9 +231,9 @@ static void place_nodes(struct tree *tree, struct profile_node *target, const ui
 	tree->capacity = tree->count;
 }
 
-int tree_arrange(struct tree *tree, tree_compare *compare, const uint64_t *weight, uint32_t *ret_map)
+int tree_arrange(struct tree *tree, enum profile_sort sort, const uint64_t *weight, uint32_t *ret_map)
 {
-	struct order order = {.nodes = tree->nodes, .weight = weight, .compare = compare};
+	struct order order = {.nodes = tree->nodes, .weight = weight, .sort = sort};
 	size_t count = tree->count;
 	uint32_t *start = calloc(count + 1, sizeof(*start));
 	uint32_t *list = malloc(count * sizeof(*list));
@@ -240,11 +257,4 @@ int tree_arrange(struct tree *tree, tree_compare *compare, const uint64_t *weigh
 	free(list);
 	free(start);
 	return r;
-}
-
-uint32_t tree_behind(const struct profile_node *nodes, size_t count, uint32_t i)
-{
-	while (i && !nodes[i].next_sibling)
-		i = nodes[i].parent;
-	return i ? nodes[i].next_sibling : (uint32_t)count;
 }

@@ -14,9 +14,6 @@ struct tree {
 	size_t slot_count; /* a power of two */
 };
 
-/* Order of siblings: negative, 0 or positive as for qsort. */
-typedef int tree_compare(const struct profile_node *a, const struct profile_node *b);
-
 /* Makes a tree of one root with that name (not copied). 0 or HYB_ENOMEM. */
 int tree_init(struct tree *tree, const char *root_name);
 void tree_release(struct tree *tree);
@@ -32,18 +29,12 @@ uint32_t tree_child(struct tree *tree, uint32_t parent, const struct profile_nod
 void tree_sum(struct tree *tree);
 
 /*
- * Renumbers the nodes in depth-first order, siblings ordered by `compare`
- * (equal ones by name, file, line), and links them. No tree_child() after it.
- * ret_map: NULL, or an array of `count` entries that receives the new index of
- * each old one. With `weight` (by old index) siblings with more of it come
- * first and `compare` is not used. 0 or HYB_ENOMEM.
+ * Renumbers the nodes in depth-first order, siblings in the order of `sort`
+ * (equal ones by inclusive time, then name, file, line), and links them. No
+ * tree_child() after it. ret_map: NULL, or an array of `count` entries that
+ * receives the new index of each old one. With `weight` (by old index) siblings
+ * with more of it come first and `sort` is not used. 0 or HYB_ENOMEM.
  */
-int tree_arrange(struct tree *tree, tree_compare *compare, const uint64_t *weight, uint32_t *ret_map);
-
-/* More inclusive time first. */
-int tree_by_inclusive(const struct profile_node *a, const struct profile_node *b);
-
-/* The node behind all nodes below `i`, in an arranged tree: a walk that skips a subtree. */
-uint32_t tree_behind(const struct profile_node *nodes, size_t count, uint32_t i);
+int tree_arrange(struct tree *tree, enum profile_sort sort, const uint64_t *weight, uint32_t *ret_map);
 
 #endif

@@ -102,13 +102,6 @@ static void add_inclusive(struct flat *flat)
 	}
 }
 
-static int by_own_time(const struct profile_node *a, const struct profile_node *b)
-{
-	uint64_t ta = a->exclusive + a->blocked, tb = b->exclusive + b->blocked;
-
-	return ta == tb ? tree_by_inclusive(a, b) : ta < tb ? 1 : -1;
-}
-
 static bool is_shown(const struct flat *flat, const struct profile_node *row)
 {
 	if (row->kind == PROFILE_ROOT)
@@ -146,7 +139,8 @@ static int copy_rows(struct flat *flat, struct profile_flat *ret_flat)
 	return 0;
 }
 
-int profile_flat(const struct profile *profile, enum profile_by by, struct profile_flat *ret_flat)
+int profile_flat(const struct profile *profile, enum profile_by by, enum profile_sort sort,
+	struct profile_flat *ret_flat)
 {
 	struct flat flat = {.nodes = profile->tree.nodes, .count = profile->tree.count, .by = by};
 	int r = tree_init(&flat.table, "");
@@ -159,7 +153,7 @@ int profile_flat(const struct profile *profile, enum profile_by by, struct profi
 		flat.open = calloc(flat.table.count, sizeof(*flat.open));
 	if (!r && flat.open) {
 		add_inclusive(&flat);
-		r = tree_arrange(&flat.table, by_own_time, NULL, NULL);
+		r = tree_arrange(&flat.table, sort, NULL, NULL);
 	} else {
 		r = HYB_ENOMEM;
 	}
@@ -220,7 +214,7 @@ int profile_reverse(const struct profile *profile, struct profile_tree *ret_tree
 	}
 	if (!r) {
 		tree_sum(&tree);
-		r = tree_arrange(&tree, tree_by_inclusive, NULL, NULL);
+		r = tree_arrange(&tree, profile->options.sort, NULL, NULL);
 	}
 	if (r) {
 		tree_release(&tree);

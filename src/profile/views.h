@@ -30,8 +30,9 @@ struct profile_flat {
 	size_t count;
 };
 
-/* 0 or HYB_ENOMEM with *ret_flat untouched. Rows are ordered by exclusive + blocked. */
-int profile_flat(const struct profile *profile, enum profile_by by, struct profile_flat *ret_flat);
+/* 0 or HYB_ENOMEM with *ret_flat untouched. */
+int profile_flat(const struct profile *profile, enum profile_by by, enum profile_sort sort,
+	struct profile_flat *ret_flat);
 void profile_flat_release(struct profile_flat *flat);
 
 /*

@@ -1,0 +1,32 @@
+/* What the quality block needs beside the profile's sums: facts about processes and files. */
+#ifndef HYB_REPORT_FACTS_H
+#define HYB_REPORT_FACTS_H
+
+#include "tools/report.h"
+
+struct facts {
+	size_t killed; /* processes that ended without a word */
+	size_t running; /* still run */
+	size_t replaced; /* by exec, into what left no measurement of its own */
+	size_t stopped; /* measurements that ended early */
+	const char **changed; /* paths of binaries that are not what they were in the run, each once */
+	size_t changed_count;
+	const struct hyb_note **notes; /* what the runtime said, information apart, each text once */
+	size_t note_count;
+};
+
+/* 0, or HYB_ENOMEM with *ret_facts untouched. */
+int facts_gather(const struct report_inputs *inputs, struct facts *ret_facts);
+void facts_release(struct facts *facts);
+
+/* "cpu_timer" for machines, "CPU timer" for people, by enum hyb_source and so on. */
+const char *facts_source_key(unsigned source);
+const char *facts_source_text(unsigned source);
+const char *facts_drop_key(unsigned reason);
+const char *facts_drop_text(unsigned reason);
+const char *facts_partial_key(unsigned reason);
+const char *facts_partial_text(unsigned reason);
+const char *facts_fault_key(unsigned fault);
+const char *facts_fault_text(unsigned fault);
+
+#endif

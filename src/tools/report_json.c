@@ -1,0 +1,56 @@
+#include "tools/report_json.h"
+
+#include <stddef.h>
+
+/* Bytes of the UTF-8 character at `p`, or 0 if it is none (too long, a surrogate, too large). */
+static size_t utf8_length(const unsigned char *p)
+{
+	static const struct {
+		unsigned char first, last, low, high;
+		size_t length;
+	} forms[] = {
+		{0x01, 0x7f, 0, 0, 1},
+		{0xc2, 0xdf, 0x80, 0xbf, 2},
+		{0xe0, 0xe0, 0xa0, 0xbf, 3},
+		{0xe1, 0xec, 0x80, 0xbf, 3},
+		{0xed, 0xed, 0x80, 0x9f, 3},
+		{0xee, 0xef, 0x80, 0xbf, 3},
+		{0xf0, 0xf0, 0x90, 0xbf, 4},
+		{0xf1, 0xf3, 0x80, 0xbf, 4},
+		{0xf4, 0xf4, 0x80, 0x8f, 4},
+	};
+
+	for (size_t f = 0; f < sizeof(forms) / sizeof(*forms); f++) {
+		size_t n = 1;
+
+		if (*p < forms[f].first || *p > forms[f].last)
+			continue;
+		if (forms[f].length > 1 && (p[1] < forms[f].low || p[1] > forms[f].high))
+			return 0;
+		while (n < forms[f].length && (n == 1 || (p[n] & 0xc0) == 0x80))
+			n++;
+		return n == forms[f].length ? n : 0;
+	}
+	return 0;
+}
+
+void json_string(FILE *out, const char *text)
+{
+	const unsigned char *p = (const unsigned char *)text;
+
+	fputc('"', out);
+	while (*p) {
+		size_t n = utf8_length(p);
+
+		if (!n)
+			fputs("\\ufffd", out);
+		else if (*p == '"' || *p == '\\')
+			fprintf(out, "\\%c", *p);
+		else if (*p < 0x20 || *p == 0x7f)
+			fprintf(out, "\\u%04x", *p);
+		else
+			fwrite(p, 1, n, out);
+		p += n ? n : 1;
+	}
+	fputc('"', out);
+}

@@ -1,0 +1,364 @@
+/* JSON and CSV: everything, exactly, in nanoseconds. The man page describes both. */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tools/report.h"
+#include "tools/report_json.h"
+
+const char *report_kind_name(unsigned kind)
+{
+	static const char *const names[] = {
+		[PROFILE_ROOT] = "root",
+		[PROFILE_PROBE] = "probe",
+		[PROFILE_INTERMEDIATE] = "intermediate",
+		[PROFILE_LEAF] = "leaf",
+		[PROFILE_INCOMPLETE] = "incomplete",
+	};
+
+	return kind < sizeof(names) / sizeof(*names) && names[kind] ? names[kind] : "unknown";
+}
+
+/* ---------------------------------------------------------------- JSON */
+
+struct machine {
+	FILE *out;
+	const struct report_options *options;
+	uint64_t least; /* ns */
+	char *path; /* CSV: names down to the node, joined by ';' */
+	size_t *ends; /* length of the path at each level */
+	size_t path_room, level_room;
+	bool failed;
+};
+
+static struct machine machine_of(FILE *out, const struct report_options *options, uint64_t total)
+{
+	return (struct machine){.out = out,
+		.options = options,
+		.least = (uint64_t)(options->threshold / 100 * (double)total)};
+}
+
+static void put_identity(FILE *out, uint8_t kind, const char *name, const char *file, unsigned line)
+{
+	fputs("{\"name\":", out);
+	json_string(out, name);
+	fprintf(out, ",\"kind\":\"%s\",\"file\":", report_kind_name(kind));
+	json_string(out, file);
+	fprintf(out, ",\"line\":%u", line);
+}
+
+static void put_values(FILE *out, uint64_t samples, uint64_t inclusive, uint64_t exclusive, uint64_t blocked)
+{
+	fprintf(out,
+		",\"samples\":%" PRIu64 ",\"inclusive_ns\":%" PRIu64 ",\"exclusive_ns\":%" PRIu64
+		",\"blocked_ns\":%" PRIu64,
+		samples, inclusive, exclusive, blocked);
+}
+
+static const struct profile_node *node_at(const struct walker *w, uint32_t i)
+{
+	return (const struct profile_node *)w->tree + i;
+}
+
+static void node_links(const void *tree, uint32_t i, uint32_t *ret_child, uint32_t *ret_next)
+{
+	const struct profile_node *nodes = tree;
+
+	*ret_child = nodes[i].first_child;
+	*ret_next = nodes[i].next_sibling;
+}
+
+static bool node_visible(const struct walker *w, uint32_t i)
+{
+	const struct machine *m = w->data;
+
+	return node_at(w, i)->inclusive >= m->least;
+}
+
+static void json_node(const struct walker *w, uint32_t i)
+{
+	const struct profile_node *n = node_at(w, i);
+	FILE *out = ((struct machine *)w->data)->out;
+
+	put_identity(out, n->kind, n->name, n->file, n->line);
+	fputs(",\"module\":", out);
+	json_string(out, n->module);
+	fprintf(out, ",\"calls\":%" PRIu64 ",\"skipped\":%" PRIu64, n->calls, n->skipped);
+	put_values(out, n->samples, n->inclusive, n->exclusive, n->blocked);
+	fprintf(out, ",\"guess\":%s,\"children\":[\n", n->guess ? "true" : "false");
+}
+
+/* Closes a node, with the comma if a sibling follows. */
+static void json_leave(const struct walker *w, uint32_t i)
+{
+	FILE *out = ((struct machine *)w->data)->out;
+
+	fputs(w->level && w->levels[w->level].next ? "]},\n" : "]}", out);
+}
+
+int report_json_tree(
+	FILE *out, const struct report_options *options, const struct profile_node *nodes, size_t count)
+{
+	struct machine m = machine_of(out, options, nodes[0].inclusive);
+	struct walker walker = {.tree = nodes,
+		.links = node_links,
+		.visible = node_visible,
+		.depth = options->depth,
+		.data = &m,
+		.enter = json_node,
+		.leave = json_leave};
+
+	fputs(",\n\"tree\":", out);
+	return report_walk(&walker);
+}
+
+static const struct profile_diff_node *diff_at(const struct walker *w, uint32_t i)
+{
+	return (const struct profile_diff_node *)w->tree + i;
+}
+
+static void diff_links(const void *tree, uint32_t i, uint32_t *ret_child, uint32_t *ret_next)
+{
+	const struct profile_diff_node *nodes = tree;
+
+	*ret_child = nodes[i].first_child;
+	*ret_next = nodes[i].next_sibling;
+}
+
+static bool diff_visible(const struct walker *w, uint32_t i)
+{
+	const struct profile_diff_node *n = diff_at(w, i);
+	const struct machine *m = w->data;
+	uint64_t a = n->after.inclusive, b = n->before.inclusive;
+
+	return (a > b ? a - b : b - a) >= m->least;
+}
+
+static void put_side(FILE *out, const char *key, const struct profile_values *v)
+{
+	if (!v->present) {
+		fprintf(out, ",\"%s\":null", key);
+		return;
+	}
+	fprintf(out, ",\"%s\":{\"calls\":%" PRIu64, key, v->calls);
+	put_values(out, v->samples, v->inclusive, v->exclusive, v->blocked);
+	fputc('}', out);
+}
+
+static void json_diff_node(const struct walker *w, uint32_t i)
+{
+	const struct profile_diff_node *n = diff_at(w, i);
+	FILE *out = ((struct machine *)w->data)->out;
+
+	put_identity(out, n->kind, n->name, n->file, n->line);
+	put_side(out, "before", &n->before);
+	put_side(out, "after", &n->after);
+	fputs(",\"children\":[\n", out);
+}
+
+/* 100 % of a difference: what it was before, or else what it is now. */
+static uint64_t diff_total(const struct profile_diff_node *root)
+{
+	return root->before.inclusive ? root->before.inclusive : root->after.inclusive;
+}
+
+int report_json_diff(FILE *out, const struct report_options *options, const struct profile_diff *diff)
+{
+	const struct profile_diff_node *nodes = profile_diff_nodes(diff);
+	struct machine m = machine_of(out, options, diff_total(nodes));
+	struct walker walker = {.tree = nodes,
+		.links = diff_links,
+		.visible = diff_visible,
+		.depth = options->depth,
+		.data = &m,
+		.enter = json_diff_node,
+		.leave = json_leave};
+
+	fputs(",\n\"tree\":", out);
+	return report_walk(&walker);
+}
+
+void report_json_rows(FILE *out, const struct report_options *options, const struct profile_flat *flat)
+{
+	uint64_t total = 0;
+	const char *comma = "\n";
+
+	for (size_t i = 0; i < flat->count; i++)
+		total += flat->rows[i].exclusive + flat->rows[i].blocked;
+	fputs(",\n\"rows\":[", out);
+	for (size_t i = 0; i < flat->count; i++) {
+		const struct profile_row *r = &flat->rows[i];
+
+		if (r->inclusive < machine_of(out, options, total).least)
+			continue;
+		fputs(comma, out);
+		put_identity(out, r->kind, r->name, r->file, r->line);
+		fputs(",\"module\":", out);
+		json_string(out, r->module);
+		fprintf(out, ",\"calls\":%" PRIu64, r->calls);
+		put_values(out, r->samples, r->inclusive, r->exclusive, r->blocked);
+		fprintf(out, ",\"guess\":%s}", r->guess ? "true" : "false");
+		comma = ",\n";
+	}
+	fputc(']', out);
+}
+
+void report_json_begin(FILE *out)
+{
+	fputs("{\"hybrid\":\"" HYBRID_VERSION "\"", out);
+}
+
+void report_json_end(FILE *out)
+{
+	fputs("}\n", out);
+}
+
+/* ----------------------------------------------------------------- CSV */
+
+static void csv_string(FILE *out, const char *text)
+{
+	fputc('"', out);
+	for (; *text; text++) {
+		if (*text == '"')
+			fputc('"', out);
+		fputc(*text, out);
+	}
+	fputc('"', out);
+}
+
+/* Makes m->path lead to a node of `level`. */
+static bool extend_path(struct machine *m, size_t level, const char *name)
+{
+	size_t start = level ? m->ends[level - 1] : 0, length = strlen(name);
+
+	if (level + 1 > m->level_room) {
+		size_t room = 2 * level + 64, *ends = realloc(m->ends, room * sizeof(*ends));
+
+		if (!ends)
+			return false;
+		m->ends = ends;
+		m->level_room = room;
+	}
+	if (start + length + 2 > m->path_room) {
+		size_t room = 2 * (start + length) + 256;
+		char *path = realloc(m->path, room);
+
+		if (!path)
+			return false;
+		m->path = path;
+		m->path_room = room;
+	}
+	if (level)
+		m->path[start++] = ';';
+	memcpy(m->path + start, name, length + 1);
+	m->ends[level] = start + length;
+	return true;
+}
+
+static void csv_begin(
+	const struct walker *w, const char *name, const char *file, unsigned kind, unsigned line)
+{
+	struct machine *m = w->data;
+
+	/* ends[] of this level may be out of date only if memory ran out before */
+	m->failed = m->failed || (w->level && !m->level_room) || !extend_path(m, w->level, name);
+	fprintf(m->out, "%zu,", w->level);
+	csv_string(m->out, m->failed ? "" : m->path);
+	fputc(',', m->out);
+	csv_string(m->out, name);
+	fprintf(m->out, ",%s,", report_kind_name(kind));
+	csv_string(m->out, file);
+	fprintf(m->out, ",%u", line);
+}
+
+static void csv_node(const struct walker *w, uint32_t i)
+{
+	const struct profile_node *n = node_at(w, i);
+	FILE *out = ((struct machine *)w->data)->out;
+
+	csv_begin(w, n->name, n->file, n->kind, n->line);
+	fputc(',', out);
+	csv_string(out, n->module);
+	fprintf(out, ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%d\n",
+		n->calls, n->skipped, n->samples, n->inclusive, n->exclusive, n->blocked, n->guess);
+}
+
+static void csv_diff_node(const struct walker *w, uint32_t i)
+{
+	const struct profile_diff_node *n = diff_at(w, i);
+	const struct profile_values *b = &n->before, *a = &n->after;
+
+	csv_begin(w, n->name, n->file, n->kind, n->line);
+	fprintf(((struct machine *)w->data)->out,
+		",%d,%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%d,%" PRIu64 ",%" PRIu64
+		",%" PRIu64 ",%" PRIu64 ",%" PRIu64 "\n",
+		b->present, b->calls, b->samples, b->inclusive, b->exclusive, b->blocked, a->present,
+		a->calls, a->samples, a->inclusive, a->exclusive, a->blocked);
+}
+
+static int csv_walk(struct walker *walker, struct machine *m)
+{
+	int r = report_walk(walker);
+
+	free(m->path);
+	free(m->ends);
+	return r || m->failed ? HYB_ENOMEM : 0;
+}
+
+int report_csv_tree(
+	FILE *out, const struct report_options *options, const struct profile_node *nodes, size_t count)
+{
+	struct machine m = machine_of(out, options, nodes[0].inclusive);
+	struct walker walker = {.tree = nodes,
+		.links = node_links,
+		.visible = node_visible,
+		.depth = options->depth,
+		.data = &m,
+		.enter = csv_node};
+
+	fputs("depth,path,name,kind,file,line,module,calls,skipped,samples,inclusive_ns,exclusive_ns,blocked_"
+	      "ns,"
+	      "guess\n",
+		out);
+	return csv_walk(&walker, &m);
+}
+
+int report_csv_diff(FILE *out, const struct report_options *options, const struct profile_diff *diff)
+{
+	const struct profile_diff_node *nodes = profile_diff_nodes(diff);
+	struct machine m = machine_of(out, options, diff_total(nodes));
+	struct walker walker = {.tree = nodes,
+		.links = diff_links,
+		.visible = diff_visible,
+		.depth = options->depth,
+		.data = &m,
+		.enter = csv_diff_node};
+
+	fputs("depth,path,name,kind,file,line,before,before_calls,before_samples,before_inclusive_ns,"
+	      "before_exclusive_ns,before_blocked_ns,after,after_calls,after_samples,after_inclusive_ns,"
+	      "after_exclusive_ns,after_blocked_ns\n",
+		out);
+	return csv_walk(&walker, &m);
+}
+
+void report_csv_rows(FILE *out, const struct report_options *options, const struct profile_flat *flat)
+{
+	uint64_t total = 0;
+
+	for (size_t i = 0; i < flat->count; i++)
+		total += flat->rows[i].exclusive + flat->rows[i].blocked;
+	fputs("name,kind,file,line,module,calls,samples,inclusive_ns,exclusive_ns,blocked_ns,guess\n", out);
+	for (size_t i = 0; i < flat->count; i++) {
+		const struct profile_row *r = &flat->rows[i];
+
+		if (r->inclusive < machine_of(out, options, total).least)
+			continue;
+		csv_string(out, r->name);
+		fprintf(out, ",%s,", report_kind_name(r->kind));
+		csv_string(out, r->file);
+		fprintf(out, ",%u,", r->line);
+		csv_string(out, r->module);
+		fprintf(out, ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%d\n", r->calls,
+			r->samples, r->inclusive, r->exclusive, r->blocked, r->guess);
+	}
+}

@@ -1,0 +1,374 @@
+/* Trees and tables as text. */
+#include <inttypes.h>
+#include <string.h>
+
+#include "tools/report.h"
+
+/* Levels that are indented; deeper ones stand at the last with their number. */
+#define INDENT_MAX 32u
+#define HOT 10.0 /* percent from which a time is hot, and warm */
+#define WARM 2.0
+
+/* What is printed, for the callbacks of the walk. */
+struct table {
+	struct style *style;
+	const struct report_options *options;
+	uint64_t total; /* ns that are 100 % */
+	uint64_t least; /* ns below which lines are left out */
+	bool blocked, calls; /* whether the column has anything */
+	bool inclusive; /* reverse trees have no exclusive column */
+	int width; /* of a time */
+};
+
+static double percent(const struct table *t, uint64_t ns)
+{
+	return t->total ? (double)ns * 100 / (double)t->total : 0;
+}
+
+static void table_init(
+	struct table *t, struct style *style, const struct report_options *options, uint64_t total)
+{
+	int digits;
+
+	*t = (struct table){.style = style, .options = options, .total = total};
+	t->least = (uint64_t)(options->threshold / 100 * (double)total);
+	style_set_unit(style, total);
+	digits = snprintf(NULL, 0, "%.3f", (double)total / style->unit);
+	t->width = digits > 8 ? digits : 8;
+}
+
+/* A time, or blanks of its width where there is none. */
+static int put_time(const struct table *t, uint64_t ns, bool blank, bool heat)
+{
+	double p = percent(t, ns);
+
+	if (blank && !ns)
+		return fprintf(t->style->out, "%*s", t->width + 1, "");
+	if (heat && p >= WARM)
+		style_ink(t->style, p >= HOT ? INK_HOT : INK_WARM);
+	fprintf(t->style->out, "%*.3f", t->width + 1, (double)ns / t->style->unit);
+	if (heat && p >= WARM)
+		style_ink(t->style, INK_PLAIN);
+	return t->width + 1;
+}
+
+static int put_count(const struct table *t, uint64_t count)
+{
+	char text[COUNT_SIZE];
+
+	return fprintf(t->style->out, "%8s", count ? style_count(count, text) : "");
+}
+
+static void put_heading(const struct table *t, const char *name)
+{
+	FILE *out = t->style->out;
+	const char *unit = t->style->unit_name;
+	int w = t->width - (int)strlen(unit);
+
+	fputc('\n', out);
+	style_ink(t->style, INK_DIM);
+	fprintf(out, "%*s %s %6s", w, t->inclusive ? "incl" : "time", unit, "%");
+	if (t->inclusive)
+		fprintf(out, "%*s %s", w, "excl", unit);
+	if (t->blocked)
+		fprintf(out, "%*s %s", w, "blocked", unit);
+	if (t->calls)
+		fprintf(out, "%8s", "calls");
+	fprintf(out, "%8s  %s\n", "samples", name);
+	style_ink(t->style, INK_PLAIN);
+}
+
+struct cells {
+	uint64_t inclusive, exclusive, blocked, calls, samples;
+};
+
+/* The columns in front of the name; their number. */
+static int put_cells(const struct table *t, const struct cells *c)
+{
+	int n = put_time(t, c->inclusive, false, !t->inclusive);
+
+	n += fprintf(t->style->out, " %6.1f", percent(t, c->inclusive));
+	if (t->inclusive)
+		n += put_time(t, c->exclusive, true, true);
+	if (t->blocked)
+		n += put_time(t, c->blocked, true, false);
+	if (t->calls)
+		n += put_count(t, c->calls);
+	n += put_count(t, c->samples);
+	return n + fprintf(t->style->out, "  ");
+}
+
+/* The lines that lead from a node to its parent; columns taken. */
+static int put_guides(const struct table *t, const struct walker *w)
+{
+	static const char *const ascii[] = {"| ", "  ", "|-", "`-"};
+	static const char *const lines[] = {"│ ", "  ", "├ ", "└ "};
+	const char *const *g = t->style->utf8 ? lines : ascii;
+	size_t shown = w->level < INDENT_MAX ? w->level : INDENT_MAX;
+	int n = 0;
+
+	style_ink(t->style, INK_DIM);
+	for (size_t level = 1; level <= shown; level++)
+		fputs(g[(level == w->level ? 2 : 0) + w->levels[level].last], t->style->out);
+	if (w->level > INDENT_MAX)
+		n = fprintf(t->style->out, "(%zu) ", w->level);
+	style_ink(t->style, INK_PLAIN);
+	return n + 2 * (int)shown;
+}
+
+/* ---------------------------------------------------------------- tree */
+
+static const struct profile_node *node_at(const struct walker *w, uint32_t i)
+{
+	return (const struct profile_node *)w->tree + i;
+}
+
+static void node_links(const void *tree, uint32_t i, uint32_t *ret_child, uint32_t *ret_next)
+{
+	const struct profile_node *nodes = tree;
+
+	*ret_child = nodes[i].first_child;
+	*ret_next = nodes[i].next_sibling;
+}
+
+static bool node_visible(const struct walker *w, uint32_t i)
+{
+	const struct table *t = w->data;
+
+	return node_at(w, i)->inclusive >= t->least;
+}
+
+static void node_enter(const struct walker *w, uint32_t i)
+{
+	const struct profile_node *n = node_at(w, i);
+	struct table *t = w->data;
+	struct cells cells = {n->inclusive, n->exclusive, n->blocked, n->calls, n->samples};
+	struct label label = {.kind = n->kind,
+		.guess = n->guess,
+		.name = n->name,
+		.file = n->file,
+		.module = n->module,
+		.line = n->line,
+		.skipped = n->skipped};
+	int used = put_cells(t, &cells);
+
+	used += put_guides(t, w);
+	style_label(t->style, &label, (unsigned)used);
+}
+
+/* One line for the children that are too small to show. */
+static void node_hidden(const struct walker *w, uint32_t parent, uint32_t hidden)
+{
+	const struct table *t = w->data;
+	struct cells cells = {0};
+
+	for (uint32_t c = node_at(w, parent)->first_child; c; c = node_at(w, c)->next_sibling)
+		if (!node_visible(w, c))
+			cells.inclusive += node_at(w, c)->inclusive;
+	put_cells(t, &cells);
+	put_guides(t, w);
+	style_ink(t->style, INK_DIM);
+	fprintf(t->style->out, "(%" PRIu32 " more below %g %%)\n", hidden, t->options->threshold);
+	style_ink(t->style, INK_PLAIN);
+}
+
+static void put_legend(const struct style *style)
+{
+	if (!style->guessed)
+		return;
+	style_ink(style, INK_DIM);
+	fputs("\nname~: no symbol covers the address; this is the nearest in front of it\n", style->out);
+	style_ink(style, INK_PLAIN);
+}
+
+int report_tree(struct style *style, const struct report_options *options, const struct profile_node *nodes,
+	size_t count)
+{
+	struct table table;
+	struct walker walker = {.tree = nodes,
+		.links = node_links,
+		.visible = node_visible,
+		.depth = options->depth,
+		.data = &table,
+		.enter = node_enter,
+		.hidden = node_hidden};
+	int r;
+
+	table_init(&table, style, options, nodes[0].inclusive);
+	table.inclusive = options->view == REPORT_TREE;
+	for (size_t i = 0; i < count; i++) {
+		table.blocked |= nodes[i].blocked && table.inclusive;
+		table.calls |= nodes[i].calls > 0;
+	}
+	put_heading(&table, table.inclusive ? "call tree" : "where time was spent, and who called it");
+	r = report_walk(&walker);
+	put_legend(style);
+	return r;
+}
+
+/* ---------------------------------------------------------------- flat */
+
+static void put_row(struct table *t, const struct profile_row *row)
+{
+	struct cells cells = {row->inclusive, row->exclusive, row->blocked, row->calls, row->samples};
+	struct label label = {.kind = row->kind,
+		.guess = row->guess,
+		.name = row->name,
+		.file = row->file,
+		.module = row->module,
+		.line = row->line};
+	int used = put_cells(t, &cells);
+
+	if (t->options->by == PROFILE_BY_THREAD)
+		label.module = "";
+	if (t->options->by == PROFILE_BY_MODULE && !t->style->full_paths && strrchr(label.name, '/'))
+		label.name = strrchr(label.name, '/') + 1;
+	style_label(t->style, &label, (unsigned)used);
+}
+
+static uint64_t row_weight(const struct profile_row *row, enum profile_sort sort)
+{
+	return sort == PROFILE_SORT_INCLUSIVE ? row->inclusive : row->exclusive + row->blocked;
+}
+
+void report_flat(struct style *style, const struct report_options *options, const struct profile_flat *flat)
+{
+	static const char *const headings[] = {"function", "line", "module", "thread"};
+	struct table table;
+	uint64_t total = 0, rest = 0;
+	size_t hidden = 0;
+
+	for (size_t i = 0; i < flat->count; i++)
+		total += flat->rows[i].exclusive + flat->rows[i].blocked;
+	table_init(&table, style, options, total);
+	table.inclusive = true;
+	for (size_t i = 0; i < flat->count; i++) {
+		table.blocked |= flat->rows[i].blocked > 0;
+		table.calls |= flat->rows[i].calls > 0;
+	}
+	put_heading(&table, headings[options->by]);
+	for (size_t i = 0; i < flat->count; i++) {
+		if (row_weight(&flat->rows[i], options->sort) >= table.least) {
+			put_row(&table, &flat->rows[i]);
+		} else {
+			hidden++;
+			rest += flat->rows[i].exclusive + flat->rows[i].blocked;
+		}
+	}
+	if (hidden) {
+		style_ink(style, INK_DIM);
+		fprintf(style->out, "(%zu more below %g %%, together %.3f %s alone)\n", hidden,
+			options->threshold, (double)rest / style->unit, style->unit_name);
+		style_ink(style, INK_PLAIN);
+	}
+	put_legend(style);
+}
+
+/* ---------------------------------------------------------- difference */
+
+static const struct profile_diff_node *diff_at(const struct walker *w, uint32_t i)
+{
+	return (const struct profile_diff_node *)w->tree + i;
+}
+
+static void diff_links(const void *tree, uint32_t i, uint32_t *ret_child, uint32_t *ret_next)
+{
+	const struct profile_diff_node *nodes = tree;
+
+	*ret_child = nodes[i].first_child;
+	*ret_next = nodes[i].next_sibling;
+}
+
+static bool diff_visible(const struct walker *w, uint32_t i)
+{
+	const struct profile_diff_node *n = diff_at(w, i);
+	const struct table *t = w->data;
+	uint64_t a = n->after.inclusive, b = n->before.inclusive;
+
+	return (a > b ? a - b : b - a) >= t->least;
+}
+
+/* Change in ns with its sign; times are far below 2^63. */
+static int64_t change(uint64_t before, uint64_t after)
+{
+	return (int64_t)(after - before);
+}
+
+static int put_change(const struct table *t, int64_t ns)
+{
+	double p = t->total ? (double)ns * 100 / (double)t->total : 0;
+
+	if (p >= WARM)
+		style_ink(t->style, INK_HOT);
+	if (p <= -WARM)
+		style_ink(t->style, INK_PLACE);
+	fprintf(t->style->out, "%+*.3f", t->width + 1, (double)ns / t->style->unit);
+	style_ink(t->style, INK_PLAIN);
+	return t->width + 1;
+}
+
+static void diff_enter(const struct walker *w, uint32_t i)
+{
+	const struct profile_diff_node *n = diff_at(w, i);
+	struct table *t = w->data;
+	struct label label = {
+		.kind = n->kind, .name = n->name, .file = n->file, .module = "", .line = n->line};
+	const char *mark = !n->before.present ? "new " : !n->after.present ? "gone " : "";
+	int used = put_time(t, n->before.inclusive, true, false);
+
+	used += put_time(t, n->after.inclusive, true, false);
+	used += put_change(t, change(n->before.inclusive, n->after.inclusive));
+	used += fprintf(t->style->out, " %+6.1f",
+		t->total ? (double)change(n->before.inclusive, n->after.inclusive) * 100 / (double)t->total
+			 : 0);
+	used += put_change(t, change(n->before.exclusive, n->after.exclusive));
+	used += fprintf(t->style->out, "  ");
+	used += put_guides(t, w);
+	style_ink(t->style, *mark ? INK_WARN : INK_PLAIN);
+	used += fprintf(t->style->out, "%s", mark);
+	style_ink(t->style, INK_PLAIN);
+	style_label(t->style, &label, (unsigned)used);
+}
+
+static void diff_hidden(const struct walker *w, uint32_t parent, uint32_t hidden)
+{
+	const struct table *t = w->data;
+	int64_t sum = 0;
+
+	for (uint32_t c = diff_at(w, parent)->first_child; c; c = diff_at(w, c)->next_sibling)
+		if (!diff_visible(w, c))
+			sum += change(diff_at(w, c)->before.inclusive, diff_at(w, c)->after.inclusive);
+	fprintf(t->style->out, "%*s", 2 * (t->width + 1), "");
+	put_change(t, sum);
+	fprintf(t->style->out, "%*s", t->width + 10, "");
+	put_guides(t, w);
+	style_ink(t->style, INK_DIM);
+	fprintf(t->style->out, "(%" PRIu32 " that changed by less than %g %%)\n", hidden,
+		t->options->threshold);
+	style_ink(t->style, INK_PLAIN);
+}
+
+int report_diff(struct style *style, const struct report_options *options, const struct profile_diff *diff)
+{
+	const struct profile_diff_node *nodes = profile_diff_nodes(diff);
+	uint64_t before = nodes[0].before.inclusive, after = nodes[0].after.inclusive;
+	struct table table;
+	struct walker walker = {.tree = nodes,
+		.links = diff_links,
+		.visible = diff_visible,
+		.depth = options->depth,
+		.data = &table,
+		.enter = diff_enter,
+		.hidden = diff_hidden};
+	int w;
+
+	table_init(&table, style, options, before ? before : after);
+	if (before < after)
+		style_set_unit(style, after);
+	w = table.width - (int)strlen(style->unit_name);
+	style_ink(style, INK_DIM);
+	fprintf(style->out, "\n%*s %s%*s %s%*s %s %6s%*s %s  call tree\n", w, "before", style->unit_name, w,
+		"after", style->unit_name, w, "change", style->unit_name, "%", w, "excl", style->unit_name);
+	style_ink(style, INK_PLAIN);
+	return report_walk(&walker);
+}

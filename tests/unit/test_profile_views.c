@@ -1,0 +1,268 @@
+/* Flat tables, the reverse tree and the difference, from trees whose numbers are worked out by hand. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <string.h>
+
+#include "format/format.h"
+#include "profile/profile_diff.h"
+#include "profile/views.h"
+#include "profile_fixture.h"
+
+/*
+ * 1000 ns, 10 samples:
+ *   main > f:1 (2)   main > f > f:1 (3)   main > g > f:2 (4)   main > g:7 (1)
+ */
+static struct fixture *make_calls(void)
+{
+	struct fixture *f = fixture_new();
+	uint32_t top = fixture_call(f, 0, "main", 9);
+	uint32_t in_f = fixture_call(f, top, "f", 5);
+	uint32_t in_g = fixture_call(f, top, "g", 6);
+
+	fixture_root(f, 1000, 1000);
+	fixture_leaf(f, top, "f", 1, 2);
+	fixture_leaf(f, in_f, "f", 1, 3);
+	fixture_leaf(f, in_g, "f", 2, 4);
+	fixture_leaf(f, top, "g", 7, 1);
+	return f;
+}
+
+static const struct profile_row *find_row(const struct profile_flat *flat, const char *name, unsigned line)
+{
+	for (size_t i = 0; i < flat->count; i++)
+		if (flat->rows[i].line == line && !strcmp(flat->rows[i].name, name))
+			return &flat->rows[i];
+	fail_msg("no row %s:%u", name, line);
+	return NULL;
+}
+
+static uint64_t sum_rows(const struct profile_flat *flat)
+{
+	uint64_t sum = 0;
+
+	for (size_t i = 0; i < flat->count; i++)
+		sum += flat->rows[i].exclusive + flat->rows[i].blocked;
+	return sum;
+}
+
+static void test_by_function(void **state)
+{
+	struct profile *p = fixture_profile(make_calls(), PROFILE_ROUTINE, 1);
+	struct profile_flat flat;
+
+	assert_int_equal(profile_flat(p, PROFILE_BY_FUNCTION, PROFILE_SORT_EXCLUSIVE, &flat), 0);
+	/* f inside f counts once: 200 + 300 + 400 */
+	assert_int_equal(find_row(&flat, "f", 0)->inclusive, 900);
+	assert_int_equal(find_row(&flat, "f", 0)->exclusive, 900);
+	assert_int_equal(find_row(&flat, "g", 0)->inclusive, 500);
+	assert_int_equal(find_row(&flat, "g", 0)->exclusive, 100);
+	assert_int_equal(find_row(&flat, "main", 0)->inclusive, 1000);
+	assert_int_equal(find_row(&flat, "main", 0)->exclusive, 0);
+	assert_string_equal(flat.rows[0].name, "f");
+	assert_int_equal(sum_rows(&flat), 1000);
+	profile_flat_release(&flat);
+	profile_free(p);
+}
+
+static void test_by_line(void **state)
+{
+	struct profile *p = fixture_profile(make_calls(), PROFILE_CALLSITE, 1);
+	struct profile_flat flat;
+
+	assert_int_equal(profile_flat(p, PROFILE_BY_LINE, PROFILE_SORT_EXCLUSIVE, &flat), 0);
+	assert_int_equal(find_row(&flat, "f", 1)->exclusive, 500);
+	assert_int_equal(find_row(&flat, "f", 2)->exclusive, 400);
+	assert_int_equal(find_row(&flat, "f", 5)->inclusive, 300);
+	assert_int_equal(find_row(&flat, "g", 6)->inclusive, 400);
+	assert_int_equal(find_row(&flat, "main", 9)->inclusive, 1000);
+	assert_int_equal(sum_rows(&flat), 1000);
+	profile_flat_release(&flat);
+	profile_free(p);
+}
+
+static void test_by_module(void **state)
+{
+	struct fixture *f = make_calls();
+	struct profile_flat flat;
+	struct profile *p;
+
+	fixture_root(f, 1500, 1500);
+	fixture_region(f, 0, "idle", HYB_REGION_USER, 500, 1);
+	p = fixture_profile(f, PROFILE_ROUTINE, 1);
+	assert_int_equal(profile_flat(p, PROFILE_BY_MODULE, PROFILE_SORT_EXCLUSIVE, &flat), 0);
+	assert_int_equal(flat.count, 2);
+	assert_int_equal(find_row(&flat, "/opt/prog", 0)->exclusive, 1000);
+	assert_int_equal(find_row(&flat, "/opt/prog", 0)->inclusive, 1000);
+	assert_int_equal(find_row(&flat, "[probes]", 0)->exclusive, 500);
+	assert_int_equal(find_row(&flat, "[probes]", 0)->inclusive, 1500);
+	profile_flat_release(&flat);
+	profile_free(p);
+}
+
+static void test_by_thread(void **state)
+{
+	struct profile_options options = {.split_locations = true};
+	struct profile *p = profile_new(&options);
+	struct fixture *a = make_calls(), *b = make_calls();
+	struct profile_flat flat;
+	struct hyb_error err;
+
+	b->location.tid = 8;
+	b->location.cpu = 400; /* of 1000: 600 blocked */
+	fixture_add(a, p);
+	fixture_add(b, p);
+	assert_int_equal(profile_finish(p, &err), 0);
+	assert_int_equal(profile_flat(p, PROFILE_BY_THREAD, PROFILE_SORT_EXCLUSIVE, &flat), 0);
+	assert_int_equal(flat.count, 2);
+	assert_int_equal(find_row(&flat, "process 7 thread 7", 0)->exclusive, 1000);
+	assert_int_equal(find_row(&flat, "process 7 thread 7", 0)->samples, 10);
+	assert_int_equal(find_row(&flat, "process 7 thread 8", 0)->exclusive, 400);
+	assert_int_equal(find_row(&flat, "process 7 thread 8", 0)->blocked, 600);
+	assert_int_equal(find_row(&flat, "process 7 thread 8", 0)->inclusive, 1000);
+	profile_flat_release(&flat);
+	profile_free(p);
+	fixture_free(a);
+	fixture_free(b);
+}
+
+/* The first child of a node with that name. */
+static uint32_t child_named(const struct profile_node *nodes, uint32_t parent, const char *name)
+{
+	for (uint32_t c = nodes[parent].first_child; c; c = nodes[c].next_sibling)
+		if (!strcmp(nodes[c].name, name))
+			return c;
+	fail_msg("no node %s", name);
+	return 0;
+}
+
+static void test_reverse(void **state)
+{
+	struct profile *p = fixture_profile(make_calls(), PROFILE_ROUTINE, 1);
+	struct profile_tree tree;
+	uint32_t f, g, caller;
+
+	assert_int_equal(profile_reverse(p, &tree), 0);
+	assert_int_equal(tree.nodes[0].inclusive, 1000);
+	f = child_named(tree.nodes, 0, "f");
+	assert_int_equal(tree.nodes[f].inclusive, 900);
+	assert_int_equal(tree.nodes[f].samples, 9);
+	assert_int_equal(tree.nodes[child_named(tree.nodes, f, "main")].inclusive, 200);
+	assert_int_equal(tree.nodes[child_named(tree.nodes, f, "f")].inclusive, 300);
+	caller = child_named(tree.nodes, f, "g");
+	assert_int_equal(tree.nodes[caller].inclusive, 400);
+	assert_int_equal(tree.nodes[child_named(tree.nodes, caller, "main")].inclusive, 400);
+	g = child_named(tree.nodes, 0, "g");
+	assert_int_equal(tree.nodes[g].inclusive, 100);
+	assert_int_equal(tree.nodes[f].next_sibling, g);
+	profile_tree_release(&tree);
+	profile_free(p);
+}
+
+static void test_views_of_random_trees(void **state)
+{
+	for (unsigned seed = 1; seed <= 60; seed++) {
+		struct profile *p =
+			fixture_profile(fixture_random(seed, 200), (enum profile_mode)(seed % 3), 1);
+		uint64_t total = profile_nodes(p)[0].inclusive;
+		struct profile_flat flat;
+		struct profile_tree tree;
+
+		for (unsigned by = PROFILE_BY_FUNCTION; by <= PROFILE_BY_MODULE; by++) {
+			assert_int_equal(
+				profile_flat(p, (enum profile_by)by, PROFILE_SORT_INCLUSIVE, &flat), 0);
+			assert_int_equal(sum_rows(&flat), total);
+			for (size_t i = 0; i < flat.count; i++) {
+				assert_true(flat.rows[i].inclusive <= total);
+				assert_true(flat.rows[i].inclusive >=
+					    flat.rows[i].exclusive + flat.rows[i].blocked);
+				assert_true(!i || flat.rows[i].inclusive <= flat.rows[i - 1].inclusive);
+			}
+			profile_flat_release(&flat);
+		}
+		assert_int_equal(profile_reverse(p, &tree), 0);
+		assert_int_equal(tree.nodes[0].inclusive, total);
+		profile_tree_release(&tree);
+		profile_free(p);
+	}
+}
+
+static uint32_t diff_child(const struct profile_diff_node *nodes, uint32_t parent, const char *name)
+{
+	for (uint32_t c = nodes[parent].first_child; c; c = nodes[c].next_sibling)
+		if (!strcmp(nodes[c].name, name))
+			return c;
+	fail_msg("no node %s", name);
+	return 0;
+}
+
+static void test_diff(void **state)
+{
+	struct fixture *before = make_calls(), *after = fixture_new();
+	const struct profile_diff_node *n;
+	struct profile *a, *b;
+	struct profile_diff *diff;
+	uint32_t top;
+
+	/* g is gone, f has 600 of 700, h is new with 100 */
+	fixture_root(after, 700, 700);
+	top = fixture_call(after, 0, "main", 9);
+	fixture_leaf(after, top, "f", 1, 6);
+	fixture_leaf(after, top, "h", 3, 1);
+	a = fixture_profile(before, PROFILE_FUNCTION, 1);
+	b = fixture_profile(after, PROFILE_FUNCTION, 1);
+	diff = profile_diff_new(a, b);
+	profile_free(a);
+	profile_free(b);
+	assert_non_null(diff);
+	n = profile_diff_nodes(diff);
+	assert_int_equal(n[0].before.inclusive, 1000);
+	assert_int_equal(n[0].after.inclusive, 700);
+	top = diff_child(n, 0, "main");
+	assert_int_equal(n[diff_child(n, top, "f")].before.inclusive, 500);
+	assert_int_equal(n[diff_child(n, top, "f")].after.inclusive, 600);
+	assert_false(n[diff_child(n, top, "h")].before.present);
+	assert_int_equal(n[diff_child(n, top, "h")].after.inclusive, 100);
+	assert_false(n[diff_child(n, top, "g")].after.present);
+	assert_int_equal(n[diff_child(n, top, "g")].before.inclusive, 500);
+	/* largest change first */
+	assert_string_equal(n[n[top].first_child].name, "g");
+	profile_diff_free(diff);
+}
+
+static void test_diff_with_itself(void **state)
+{
+	for (unsigned seed = 1; seed <= 30; seed++) {
+		struct profile *p = fixture_profile(fixture_random(seed, 150), PROFILE_ROUTINE, 1);
+		struct profile_diff *diff = profile_diff_new(p, p);
+		const struct profile_diff_node *n;
+
+		assert_non_null(diff);
+		n = profile_diff_nodes(diff);
+		for (size_t i = 0; i < profile_diff_count(diff); i++)
+			assert_memory_equal(&n[i].before, &n[i].after, sizeof(n[i].before));
+		assert_int_equal(n[0].after.inclusive, profile_nodes(p)[0].inclusive);
+		profile_diff_free(diff);
+		profile_free(p);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_by_function),
+		cmocka_unit_test(test_by_line),
+		cmocka_unit_test(test_by_module),
+		cmocka_unit_test(test_by_thread),
+		cmocka_unit_test(test_reverse),
+		cmocka_unit_test(test_views_of_random_trees),
+		cmocka_unit_test(test_diff),
+		cmocka_unit_test(test_diff_with_itself),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
