@@ -105,6 +105,7 @@ struct hybrid_api {
 __attribute__((weak, visibility("hidden"))) const struct hybrid_api *hybrid_api_pointer_;
 /* Under a name of its own: <dlfcn.h> declares dlsym with other attributes. */
 extern void *hybrid_dlsym_(void *handle, const char *name) __asm__("dlsym") __attribute__((weak));
+void hybrid_api_find_(void);
 __attribute__((weak, visibility("hidden"), constructor(101))) void hybrid_api_find_(void)
 {
 	if (hybrid_dlsym_)

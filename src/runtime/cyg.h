@@ -1,0 +1,13 @@
+/* Programs compiled with -finstrument-functions: each function is a probe, named by its address. */
+#ifndef HYB_CYG_H
+#define HYB_CYG_H
+
+#include <stdint.h>
+
+/* The node key of the function at this address; 0: the filter excludes it. async-signal-safe */
+uint64_t cyg_key(uintptr_t function);
+
+/* Reads the filter and forgets what was cached. start */
+void cyg_init(void);
+
+#endif

@@ -1,0 +1,174 @@
+#include "probe.h"
+
+#include "regions.h"
+
+bool probe_stack_grow(struct thread *t)
+{
+	if (t->base != t->first_base)
+		return false;
+	if (!t->second_base) {
+		uint64_t at = store_claim(HYB_CHUNK_STACK, HYB_STACK_CHUNK, t->loc->id, 0);
+
+		if (!at)
+			return false;
+		((struct hyb_chunk *)store_at(at))->used = HYB_STACK_CHUNK;
+		t->second_base = (struct hyb_open *)((char *)store_at(at) + sizeof(struct hyb_chunk));
+	}
+	t->base = t->second_base;
+	t->limit = t->base + HYB_STACK_SECOND - 1;
+	return true;
+}
+
+void probe_stack_shrink(struct thread *t)
+{
+	t->base = t->first_base;
+	t->limit = t->base + HYB_STACK_FIRST - 1;
+	t->top = t->limit;
+}
+
+/* Counts an enter that is not followed; the region stack's top remembers to ignore its leave. */
+void probe_skip(struct thread *t, struct hyb_node *child, bool demoted)
+{
+	t->top->skipped++;
+	if (demoted)
+		child->skipped++;
+	else
+		t->loc->faults[child ? HYB_FAULT_TOO_DEEP : HYB_FAULT_NO_SPACE]++;
+}
+
+void probe_demote(struct hyb_node *node)
+{
+	if (node->count >= rt.set.demote_calls && rt.set.demote_calls &&
+		node->inclusive / node->count < rt.demote_ticks && node->kind != HYB_NODE_ROOT)
+		node->flags |= HYB_NODE_DEMOTED;
+}
+
+/* The entry `up` levels below the top; NULL at the root. */
+static struct hyb_open *entry_below(const struct thread *t, uint32_t up)
+{
+	uint32_t depth = t->loc->depth;
+
+	return up + 1 < depth ? thread_open(t, depth - up - 1) : NULL;
+}
+
+static bool is_parameter(const struct hyb_node *node)
+{
+	const struct hyb_def_region *def = node->kind == HYB_NODE_REGION ? region_def(node->key) : NULL;
+
+	return def && def->kind == HYB_REGION_PARAMETER;
+}
+
+void probe_leave_other(struct thread *t, enum hyb_node_kind kind, uint64_t key, uint64_t now)
+{
+	uint32_t up = 0;
+	struct hyb_open *open;
+
+	if (t->top->skipped & ~HYB_OPEN_SAMPLED) {
+		t->top->skipped--;
+		return;
+	}
+	for (; (open = entry_below(t, up)); up++) {
+		const struct hyb_node *node = node_at(open->node);
+
+		if (node->key == key && node->kind == kind)
+			break;
+	}
+	if (!open) {
+		t->loc->faults[HYB_FAULT_NOT_ENTERED]++;
+		return;
+	}
+	while (up--) {
+		if (!is_parameter(t->node))
+			t->loc->faults[HYB_FAULT_NOT_LEFT]++;
+		probe_pop(t, now);
+	}
+	probe_pop(t, now);
+}
+
+void probe_leave_name(struct thread *t, const char *name, size_t len, uint64_t now)
+{
+	struct hyb_open *open;
+
+	if (t->top->skipped & ~HYB_OPEN_SAMPLED) {
+		t->top->skipped--;
+		return;
+	}
+	for (uint32_t up = 0; (open = entry_below(t, up)); up++) {
+		const struct hyb_node *node = node_at(open->node);
+
+		if (node->kind == HYB_NODE_REGION && region_is(node->key, name, len)) {
+			probe_leave(t, HYB_NODE_REGION, node->key, now);
+			return;
+		}
+	}
+	t->loc->faults[HYB_FAULT_NOT_ENTERED]++;
+}
+
+/* The time of a pause stands in the tree as a region of its own. */
+void probe_pause(struct thread *t)
+{
+	static const char name[] = "(paused)";
+	uint64_t key = region_key(name, sizeof(name) - 1, "", 0, HYB_REGION_PAUSED);
+
+	if (key)
+		probe_enter(t, HYB_NODE_REGION, key, t->top->sp, t->top->ra);
+}
+
+void probe_resume(struct thread *t)
+{
+	/* Regions entered during the pause and still open will be left later: ignore that too. */
+	uint32_t skipped = t->top->skipped & ~HYB_OPEN_SAMPLED;
+	const struct hyb_def_region *def = t->node->kind == HYB_NODE_REGION ? region_def(t->node->key) : NULL;
+
+	if (!def || def->kind != HYB_REGION_PAUSED)
+		return;
+	probe_pop(t, clock_tick());
+	t->top->skipped += skipped;
+}
+
+struct thread *probe_begin_other(struct thread *t, bool enter)
+{
+	if (t && t->state == THREAD_BUSY) {
+		t->loc->faults[HYB_FAULT_NESTED]++;
+		return NULL;
+	}
+	if (t && t->state == THREAD_PAUSED) {
+		if (atomic_load(&rt.paused) && (enter || t->top->skipped & ~HYB_OPEN_SAMPLED)) {
+			t->top->skipped += enter ? 1 : -1u;
+			return NULL;
+		}
+		/* The pause is over, or a region is left that was entered before it. */
+		t->state = THREAD_BUSY;
+		signal_barrier();
+		probe_resume(t);
+		return t;
+	}
+	t = thread_late();
+	return t && thread_busy(t) ? t : NULL;
+}
+
+void probe_calibrate(void)
+{
+	const unsigned warm_up = 64, pairs = 256;
+	struct thread *t = self;
+	bool trace = rt.set.trace_events;
+	uint64_t start = 0, cost;
+	uint32_t id;
+
+	if (!t || !thread_busy(t))
+		return;
+	rt.set.trace_events = false;
+	for (unsigned i = 0; i < warm_up + pairs; i++) {
+		if (i == warm_up)
+			start = clock_tick();
+		probe_enter(t, HYB_NODE_REGION, 1, t->top->sp, t->top->ra);
+		probe_leave(t, HYB_NODE_REGION, 1, clock_tick());
+	}
+	cost = clock_tick() - start;
+	rt.set.trace_events = trace;
+	id = t->node->hot;
+	t->node->hot = 0;
+	node_at(id)->kind = 0; /* was never there */
+	store.header->probe_cost = cost * (1024 / pairs);
+	thread_ready(t);
+}

@@ -1,0 +1,129 @@
+/*
+ * Regions entered and left: the region stack of a thread. The entry points for
+ * programs are the table in probe_api.c and the compiler's hooks in cyg.c.
+ * Where nothing else is said: owner thread, thread busy; async-signal-safe.
+ */
+#ifndef HYB_PROBE_H
+#define HYB_PROBE_H
+
+#include "nodes.h"
+#include "trace.h"
+
+/* The stack pointer and the code address of the function that called the probe. */
+#define PROBE_SP ((uintptr_t)__builtin_frame_address(0) + 16)
+#define PROBE_RA ((uintptr_t)__builtin_return_address(0))
+
+/* The parts of push and pop that are rarely needed: see probe.c. */
+bool probe_stack_grow(struct thread *t);
+void probe_stack_shrink(struct thread *t);
+void probe_skip(struct thread *t, struct hyb_node *child, bool demoted);
+void probe_demote(struct hyb_node *node);
+void probe_leave_other(struct thread *t, enum hyb_node_kind kind, uint64_t key, uint64_t now);
+
+/* Leaves the innermost open region of this name. */
+void probe_leave_name(struct thread *t, const char *name, size_t len, uint64_t now);
+
+/* Enters and leaves "(paused)". */
+void probe_pause(struct thread *t);
+void probe_resume(struct thread *t);
+
+/* Enters the child probe `id` of the innermost open one. */
+static inline void probe_push(struct thread *t, uint32_t id, uintptr_t sp, uintptr_t ra)
+{
+	struct hyb_node *child = node_at(id);
+	struct hyb_open *open = t->top + 1;
+
+	child->count++;
+	if (unlikely(child->flags & HYB_NODE_DEMOTED)) {
+		probe_skip(t, child, true);
+		return;
+	}
+	if (unlikely(t->top == t->limit)) {
+		if (!probe_stack_grow(t)) {
+			probe_skip(t, child, false);
+			return;
+		}
+		open = t->base;
+	}
+	open->sp = sp;
+	open->ra = ra;
+	open->node = id;
+	open->skipped = 0;
+	open->enter = clock_tick();
+	signal_barrier();
+	t->loc->depth++;
+	t->top = open;
+	t->node = child;
+	if (rt.set.trace_events)
+		trace_enter(t, open->enter, id);
+}
+
+/* Leaves the innermost open region. */
+static inline void probe_pop(struct thread *t, uint64_t now)
+{
+	struct hyb_open *open = t->top;
+	struct hyb_node *node = t->node;
+
+	node->inclusive += now - open->enter;
+	if (rt.set.trace_events)
+		trace_leave(t, now);
+	else if (unlikely(open->skipped & HYB_OPEN_SAMPLED))
+		trace_complete(t, now, open->node);
+	if (unlikely((node->count & 1023) == 0))
+		probe_demote(node);
+	t->loc->depth--;
+	if (unlikely(open == t->base))
+		probe_stack_shrink(t);
+	else
+		t->top = open - 1;
+	t->node = node_at(t->top->node);
+}
+
+/* Enters a region by key. */
+static inline void probe_enter(
+	struct thread *t, enum hyb_node_kind kind, uint64_t key, uintptr_t sp, uintptr_t ra)
+{
+	uint32_t id = node_probe(t, t->node, t->top->node, kind, key);
+
+	if (likely(id))
+		probe_push(t, id, sp, ra);
+	else
+		probe_skip(t, NULL, false);
+}
+
+/* Leaves a region by key; `now` was read before anything else was done. */
+static inline void probe_leave(struct thread *t, enum hyb_node_kind kind, uint64_t key, uint64_t now)
+{
+	/* One compare says: nothing skipped inside, and it is the one that was entered last. */
+	if (likely(t->node->key == key && !(t->top->skipped & ~HYB_OPEN_SAMPLED) && t->node->kind == kind))
+		probe_pop(t, now);
+	else
+		probe_leave_other(t, kind, key, now);
+}
+
+/*
+ * For threads that are not ready: interrupted in a probe, paused, in a forked
+ * child, or not yet begun. NULL: the probe does nothing now.
+ */
+struct thread *probe_begin_other(struct thread *t, bool enter);
+
+/* The calling thread, busy, or NULL. Any thread, any time */
+static inline struct thread *probe_begin(bool enter)
+{
+	struct thread *t = self;
+
+	return likely(t && thread_busy(t)) ? t : probe_begin_other(t, enter);
+}
+
+static inline void probe_end(struct thread *t)
+{
+	if (unlikely(atomic_load_explicit(&rt.paused, memory_order_relaxed)))
+		thread_pause(t);
+	else
+		thread_ready(t);
+}
+
+/* Measures what an enter and a leave cost, for the report. start */
+void probe_calibrate(void);
+
+#endif

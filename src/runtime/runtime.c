@@ -1,0 +1,153 @@
+#include "runtime.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "cyg.h"
+#include "fork.h"
+#include "modules.h"
+#include "probe.h"
+#include "regions.h"
+#include "sampler.h"
+#include "sys.h"
+#include "wrap.h"
+
+struct runtime rt;
+
+void say(const char *text)
+{
+	static const char start[] = "hybrid: ";
+	char line[512];
+	size_t len = strnlen(text, sizeof(line) - sizeof(start) - 1);
+	ssize_t n;
+
+	memcpy(line, start, sizeof(start) - 1);
+	memcpy(line + sizeof(start) - 1, text, len);
+	line[sizeof(start) - 1 + len] = '\n';
+	n = sys_write(STDERR_FILENO, line, sizeof(start) + len);
+	(void)n; /* nobody is left to tell */
+}
+
+void runtime_stop(const char *why)
+{
+	char line[400];
+	int saved = errno;
+
+	if (!atomic_exchange(&rt.on, false))
+		return;
+	/* No stdio here: this may be a handler. */
+	strcpy(line, "measurement ended early, the program goes on: ");
+	strncat(line, why, sizeof(line) - strlen(line) - 1);
+	say(line);
+	store_note(HYB_NOTE_ERROR, why);
+	store.header->state = HYB_STATE_STOPPED;
+	store.header->end = clock_tick();
+	errno = saved;
+}
+
+uint64_t runtime_anchor(uint64_t tick)
+{
+	uint64_t mono = clock_ns(CLOCK_MONOTONIC);
+
+	if (!atomic_exchange_explicit(&rt.anchor_busy, true, memory_order_acquire)) {
+		store.header->last.tick = tick;
+		store.header->last.mono = mono;
+		atomic_store_explicit(&rt.anchor_busy, false, memory_order_release);
+	}
+	return mono;
+}
+
+void runtime_end(enum hyb_state state)
+{
+	struct thread *t = self;
+	uint64_t now = clock_tick(), cpu;
+
+	if (!store.header || rt.pid != getpid())
+		return;
+	if (t && thread_busy(t)) {
+		cpu = clock_ns(CLOCK_THREAD_CPUTIME_ID);
+		t->node->ran += cpu - t->last_cpu;
+		t->loc->cpu = t->last_cpu = cpu;
+		t->loc->last = now;
+		thread_ready(t);
+	}
+	runtime_anchor(now);
+	if (store.header->state == HYB_STATE_RUNNING || store.header->state == HYB_STATE_EXEC) {
+		store.header->state = state;
+		store.header->end = now;
+	}
+}
+
+/* The stack of the main thread: its top from the loader, its reach from the limit. */
+static void main_stack(uintptr_t *ret_lo, uintptr_t *ret_hi)
+{
+	extern void *__libc_stack_end;
+	struct rlimit limit = {8u << 20, 8u << 20};
+	uintptr_t hi = ((uintptr_t)__libc_stack_end + HYB_PAGE) & ~(uintptr_t)(HYB_PAGE - 1);
+
+	getrlimit(RLIMIT_STACK, &limit);
+	*ret_hi = hi;
+	*ret_lo = hi - (limit.rlim_cur < (1u << 30) ? limit.rlim_cur : 1u << 30);
+}
+
+bool runtime_begin(void)
+{
+	rt.pid = getpid();
+	atomic_store(&rt.next_location, 0);
+	atomic_store(&rt.paused, false);
+	atomic_store(&rt.anchor_busy, false);
+	if (!store_create())
+		return false;
+	atomic_store(&rt.on, true);
+	regions_reset();
+	modules_init();
+	cyg_init();
+	sampler_init();
+	return true;
+}
+
+/* Ticks of a nanosecond, roughly: enough for thresholds, the reader has the anchors. */
+static double estimate_tick(void)
+{
+	uint64_t mono = clock_ns(CLOCK_MONOTONIC), tick = clock_tick(), passed;
+
+	if (!rt.tsc)
+		return 1;
+	do
+		passed = clock_ns(CLOCK_MONOTONIC) - mono;
+	while (passed < 50000);
+	return (double)passed / (double)(clock_tick() - tick);
+}
+
+/* Runs after the program's own exit handlers. */
+__attribute__((destructor)) static void runtime_fini(void)
+{
+	runtime_end(HYB_STATE_EXITED);
+}
+
+__attribute__((constructor)) static void runtime_init(void)
+{
+	uintptr_t lo, hi;
+	struct thread *t;
+
+	wrap_init();
+	if (!settings_read(&rt.set))
+		return;
+	rt.tsc = clock_has_tsc();
+	rt.tick_ns = estimate_tick();
+	rt.demote_ticks = (uint64_t)((double)rt.set.demote_ns / rt.tick_ns);
+	rt.cpu_period = rt.set.rate ? 1000000000u / rt.set.rate : 0;
+	if (!runtime_begin())
+		return;
+	pthread_atfork(fork_prepare, fork_parent, fork_child);
+	at_quick_exit(runtime_fini);
+	main_stack(&lo, &hi);
+	t = thread_new();
+	if (thread_attach(t, 0, 0, lo, hi))
+		probe_calibrate();
+	else
+		thread_free(t);
+}

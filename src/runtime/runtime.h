@@ -1,0 +1,85 @@
+/*
+ * What all of libhybrid.so shares: the settings, the one struct runtime, and
+ * the rules of life inside a program that is not ours.
+ *
+ * Each function of the runtime says who may call it:
+ *   async-signal-safe    from the sample handler too
+ *   owner thread         by the thread whose struct thread it gets, between
+ *                        thread_busy() and thread_ready(), or in its handler
+ *   start                before any second thread, or in a fork's child
+ *
+ * State is here or in a struct thread; nothing else in the runtime is global.
+ */
+#ifndef HYB_RUNTIME_H
+#define HYB_RUNTIME_H
+
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "format/format.h"
+
+#define likely(x) __builtin_expect(!!(x), 1)
+#define unlikely(x) __builtin_expect(!!(x), 0)
+
+/* Orders our memory accesses against our own thread's handler. */
+#define signal_barrier() atomic_signal_fence(memory_order_seq_cst)
+
+#define MAX_SEGMENTS 16384u /* of HYB_SEGMENT bytes: the largest file is 16 GiB */
+
+/* HYBRID_OPTIONS, as hybrid-run writes it; see settings.c for the keys. */
+struct settings {
+	unsigned rate; /* samples a second; 0: none */
+	enum hyb_source source; /* HYB_SOURCE_NONE: choose */
+	bool trace_events;
+	uint64_t trace_limit; /* bytes */
+	unsigned budget; /* handler CPU, 1/1000 */
+	uint64_t demote_calls; /* 0: never demote */
+	uint64_t demote_ns;
+	int signal;
+	const char *filter; /* path or NULL */
+	char dir[4096 - 256]; /* absolute path of the experiment */
+};
+
+struct runtime {
+	struct settings set;
+	_Atomic(bool) on; /* measuring; cleared when it has to end early */
+	_Atomic(bool) paused; /* by the program */
+	int pid; /* of the process that the file belongs to */
+	uint16_t epoch; /* forks since the program started; upper bits of region keys */
+	bool tsc; /* the tick clock is the time stamp counter */
+	double tick_ns; /* estimate for thresholds only */
+	uint64_t demote_ticks;
+	uint64_t cpu_period; /* wanted ns between samples */
+	_Atomic(uint32_t) next_location;
+	_Atomic(bool) anchor_busy; /* one writer of header->last at a time */
+	const struct source *source; /* NULL: no sampling */
+	struct sigaction program_action; /* what the program wants for our signal */
+};
+
+extern struct runtime rt __attribute__((visibility("hidden")));
+
+/* Reads HYBRID_DIR and HYBRID_OPTIONS. False: this process is not to be measured. start */
+bool settings_read(struct settings *set);
+
+/*
+ * Ends the measurement for good: one line on stderr, a note in the file, the
+ * program goes on. Only the first call speaks. async-signal-safe
+ */
+void runtime_stop(const char *why);
+
+/* One line "hybrid: TEXT" on stderr. async-signal-safe */
+void say(const char *text);
+
+/* Renews the header's last anchor; returns CLOCK_MONOTONIC ns. async-signal-safe */
+uint64_t runtime_anchor(uint64_t tick);
+
+/* Marks the end of the process in the file. async-signal-safe */
+void runtime_end(enum hyb_state state);
+
+/* What a process needs before its first location: the file, the module table, the handler. start */
+bool runtime_begin(void);
+
+#endif

@@ -1,0 +1,295 @@
+#include "sampler.h"
+
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "modules.h"
+#include "nodes.h"
+#include "probe.h"
+#include "trace.h"
+#include "unwind.h"
+
+#define CHECK_SAMPLES 64u /* how often the budget is looked at */
+#define JITTER_SAMPLES 16u /* how often the period is varied */
+
+/* Where the walk looks for the next snippet outwards. */
+struct snippets {
+	const struct thread *t;
+	uint32_t level; /* above the next one */
+};
+
+static struct unwind_snippet next_snippet(void *data)
+{
+	struct snippets *s = data;
+	const struct hyb_open *open = s->level ? thread_open(s->t, --s->level) : NULL;
+
+	return open ? (struct unwind_snippet){open->sp, open->ra} : (struct unwind_snippet){0, 0};
+}
+
+static enum hyb_partial partial_of(enum unwind_end end)
+{
+	return end == UNWIND_NO_RULE     ? HYB_PARTIAL_NO_RULE
+	       : end == UNWIND_BAD_STACK ? HYB_PARTIAL_BAD_STACK
+	       : end == UNWIND_TOO_DEEP  ? HYB_PARTIAL_TOO_DEEP
+					 : 0;
+}
+
+/* The node of the path, below the innermost open region; 0 if there is no room. */
+static uint32_t intern_path(struct thread *t, const struct unwind *u)
+{
+	const uint64_t *code = u->code + u->max - u->count; /* outermost first */
+	enum hyb_partial partial = partial_of(u->end);
+	uint32_t node = t->top->node, same = 0;
+
+	if (partial) {
+		t->loc->partial[partial]++;
+		node = node_intern(t, node, HYB_NODE_PARTIAL, partial);
+	}
+	/* Consecutive samples share most of their path. */
+	if (node == t->last_base)
+		while (same < u->count && same < t->last_count && code[same] == t->keys[same])
+			same++;
+	t->last_base = node;
+	if (same)
+		node = t->path[same - 1];
+	for (t->last_count = same; t->last_count < u->count && node; t->last_count++) {
+		uint64_t key = code[t->last_count];
+
+		node = node_intern(
+			t, node, key & UNWIND_EXACT ? HYB_NODE_LEAF : HYB_NODE_CALL, key & ~UNWIND_EXACT);
+		t->keys[t->last_count] = key;
+		t->path[t->last_count] = node;
+	}
+	if (!node)
+		t->last_base = t->last_count = 0;
+	return node;
+}
+
+static uint32_t walk(struct thread *t, const ucontext_t *context)
+{
+	struct snippets snippets = {t, t->loc->depth};
+	struct unwind u = {
+		.context = context,
+		.next_snippet = next_snippet,
+		.data = &snippets,
+		.code = t->new_keys,
+		.max = MAX_FRAMES,
+	};
+	uintptr_t sp = (uintptr_t)context->uc_mcontext.gregs[REG_RSP];
+
+	if (sp >= t->stack_lo && sp < t->stack_hi) { /* not on a stack of the program's own making */
+		u.stack_lo = sp;
+		u.stack_hi = t->stack_hi;
+	}
+	unwind_walk(&u);
+	t->loc->frames += u.count;
+	t->loc->guessed += u.guessed;
+	return intern_path(t, &u);
+}
+
+/* Whether the thread was waiting in the kernel: it stands at or behind a system call that was cut short. */
+static bool was_waiting(const struct thread *t, const ucontext_t *context)
+{
+	const greg_t *regs = context->uc_mcontext.gregs;
+	const uint8_t *pc = (const uint8_t *)regs[REG_RIP];
+
+	if (t->in_blocking_call)
+		return true;
+	if (regs[REG_RAX] == -EINTR)
+		return pc[-2] == 0x0f && pc[-1] == 0x05;
+	return pc[0] == 0x0f && pc[1] == 0x05;
+}
+
+/* Halves the rate when handlers take more of the thread's CPU time than allowed. */
+static void keep_budget(struct thread *t, uint64_t cpu)
+{
+	uint64_t used = (uint64_t)((double)(t->loc->handler_ticks - t->check_ticks) * rt.tick_ns);
+
+	if (used * 1000 > (cpu - t->check_cpu) * rt.set.budget) {
+		t->period *= 2;
+		t->loc->period = t->period;
+		t->loc->slowed++;
+		rt_source(t)->set_period(t, t->period);
+	}
+	t->check_cpu = cpu;
+	t->check_ticks = t->loc->handler_ticks;
+}
+
+/* Varies the period by up to an eighth, so that it does not beat with the program. */
+static void add_jitter(struct thread *t)
+{
+	t->random ^= t->random << 13;
+	t->random ^= t->random >> 17;
+	t->random ^= t->random << 5;
+	rt_source(t)->set_period(t, t->period - t->period / 8 + t->random % (t->period / 4 + 1));
+}
+
+static void record(struct thread *t, uint32_t node, uint64_t now, uint64_t cpu, uint64_t weight)
+{
+	uint64_t mono = runtime_anchor(now), ran = cpu - t->last_cpu, passed = mono - t->last_mono;
+	struct trace_sample sample = {
+		.now = now,
+		.node = node,
+		.first = !(t->top->skipped & HYB_OPEN_SAMPLED),
+		.since = now - t->top->enter,
+		.blocked = passed > ran ? passed - ran : 0,
+		.weight = weight,
+	};
+
+	node_at(node)->samples += weight;
+	t->node->ran += ran;
+	t->top->skipped |= HYB_OPEN_SAMPLED;
+	t->loc->samples += weight;
+	t->loc->cpu = t->last_cpu = cpu;
+	t->loc->last = now;
+	t->last_mono = mono;
+	trace_sample(t, &sample);
+}
+
+/* One sample of a thread that is ready. */
+static void take(struct thread *t, const siginfo_t *info, const ucontext_t *context, uint64_t now)
+{
+	uint64_t cpu = clock_ns(CLOCK_THREAD_CPUTIME_ID);
+	uint64_t weight = t->loc->source == HYB_SOURCE_WALL ? 1 + (uint64_t)info->si_overrun : 1;
+	uint32_t node;
+
+	if (t->loc->source == HYB_SOURCE_TIMER && was_waiting(t, context)) {
+		t->loc->dropped[HYB_DROP_IDLE]++;
+		return;
+	}
+	modules_update(false);
+	node = walk(t, context);
+	if (!node) {
+		t->loc->dropped[HYB_DROP_NO_SPACE]++;
+		return;
+	}
+	record(t, node, now, cpu, weight);
+	t->loc->handler_ticks += clock_tick() - now;
+	if (t->loc->samples % CHECK_SAMPLES == 0)
+		keep_budget(t, cpu);
+	if (rt_source(t)->jitter && t->loc->samples % JITTER_SAMPLES == 0)
+		add_jitter(t);
+}
+
+/* Follows a pause or its end that another thread began. */
+static void follow_pause(struct thread *t)
+{
+	bool paused = atomic_load(&rt.paused);
+
+	if (paused == (t->state == THREAD_PAUSED))
+		return;
+	t->state = THREAD_BUSY;
+	signal_barrier();
+	if (paused) {
+		thread_pause(t);
+		return;
+	}
+	probe_resume(t);
+	thread_ready(t);
+}
+
+/* Whether one of our sources sent it: also late ones, of a timer that is gone. */
+static bool is_ours(const siginfo_t *info)
+{
+	return (info->si_code == SI_TIMER && info->si_value.sival_ptr == &rt) ||
+	       (info->si_code >= POLL_IN && info->si_code <= POLL_HUP);
+}
+
+static void handler(int sig, siginfo_t *info, void *context)
+{
+	uint64_t now = clock_tick();
+	int saved = errno;
+	struct thread *t = self;
+
+	if (!is_ours(info)) {
+		foreign_signal(sig, info, context);
+	} else if (!t || !t->armed) {
+		/* The last one of a thread that is ending. */
+	} else if (t->state == THREAD_BUSY) {
+		t->loc->dropped[HYB_DROP_IN_PROBE]++;
+	} else if (!atomic_load_explicit(&rt.on, memory_order_relaxed)) {
+		t->loc->dropped[HYB_DROP_STOPPED]++;
+		sampler_stop(t);
+	} else {
+		follow_pause(t);
+		if (t->state == THREAD_PAUSED) {
+			t->loc->dropped[HYB_DROP_PAUSED]++;
+			t->last_cpu = clock_ns(CLOCK_THREAD_CPUTIME_ID);
+		} else if (thread_busy(t)) {
+			take(t, info, context, now);
+			thread_ready(t);
+		}
+	}
+	errno = saved;
+}
+
+/* Whether this kernel lets us have a task clock that also runs in system calls. */
+static bool task_clock_allowed(void)
+{
+	struct thread *t = thread_new();
+	bool allowed = t && !source_task_clock.start(t, 1000000000u);
+
+	if (allowed)
+		source_task_clock.stop(t);
+	thread_free(t);
+	return allowed;
+}
+
+static const struct source *choose(void)
+{
+	struct timespec tick = {0, 4000000};
+
+	if (!rt.set.rate)
+		return NULL;
+	if (rt.set.source == HYB_SOURCE_WALL)
+		return &source_wall;
+	if (rt.set.source == HYB_SOURCE_TIMER)
+		return &source_timer;
+	if (rt.set.source == HYB_SOURCE_CPU_TIMER)
+		return &source_cpu_timer;
+	clock_getres(CLOCK_MONOTONIC_COARSE, &tick); /* the kernel's tick */
+	if (rt.set.source == HYB_SOURCE_NONE && rt.cpu_period >= (uint64_t)tick.tv_nsec * 99 / 100)
+		return &source_cpu_timer;
+	if (task_clock_allowed())
+		return &source_task_clock;
+	store_note(HYB_NOTE_INFO, "perf_event_open is not permitted here: samples come from a timer");
+	return &source_timer;
+}
+
+void sampler_init(void)
+{
+	struct sigaction action = {.sa_sigaction = handler, .sa_flags = SA_SIGINFO | SA_RESTART};
+
+	rt.source = choose();
+	store.header->source = rt.source ? rt.source->id : HYB_SOURCE_NONE;
+	if (rt.source)
+		raw_sigaction(rt.set.signal, &action);
+}
+
+void sampler_start(struct thread *t)
+{
+	int error;
+
+	t->period = t->loc->period = rt.cpu_period;
+	if (!rt.source)
+		return;
+	t->loc->source = rt.source->id;
+	t->armed = true; /* the first signal may come at once */
+	error = rt.source->start(t, t->period);
+	if (error && rt.source == &source_task_clock) { /* out of descriptors, say */
+		t->loc->source = HYB_SOURCE_TIMER;
+		error = source_timer.start(t, t->period);
+	}
+	if (!error)
+		return;
+	t->armed = false;
+	store_note(HYB_NOTE_WARNING, "a thread is not sampled: the kernel gave no timer for it");
+}
+
+void sampler_stop(struct thread *t)
+{
+	if (!t->armed)
+		return;
+	t->armed = false;
+	rt_source(t)->stop(t);
+}

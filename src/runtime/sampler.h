@@ -1,0 +1,46 @@
+/*
+ * Samples: where the interrupts come from, and what is done at each.
+ *
+ * A source delivers rt.set.signal to its own thread. The handler takes the
+ * sample if the thread is ready, else drops it and counts why. It restores
+ * errno, waits for nothing and allocates nothing from the program's heap.
+ */
+#ifndef HYB_SAMPLER_H
+#define HYB_SAMPLER_H
+
+#include <signal.h>
+
+#include "thread.h"
+
+/* A way to be interrupted. start() returns 0 or a negative errno. Owner thread */
+struct source {
+	enum hyb_source id;
+	int (*start)(struct thread *t, uint64_t period);
+	void (*stop)(struct thread *t);
+	/* Another period from now on; also used to add jitter. In the handler */
+	void (*set_period)(struct thread *t, uint64_t period);
+	bool jitter; /* periods can be varied */
+};
+
+extern const struct source source_cpu_timer, source_task_clock, source_timer, source_wall;
+
+/* The source that this thread really uses. */
+static inline const struct source *rt_source(const struct thread *t)
+{
+	return t->loc->source == rt.source->id ? rt.source : &source_timer;
+}
+
+/* Installs a handler in the kernel, past our own wrappers. */
+void raw_sigaction(int sig, const struct sigaction *action);
+
+/* Chooses rt.source and installs the handler. start */
+void sampler_init(void);
+
+/* Begins and ends sampling the calling thread. Owner thread */
+void sampler_start(struct thread *t);
+void sampler_stop(struct thread *t);
+
+/* What the program thinks is installed for our signal; see wrap_signals.c. In the handler */
+void foreign_signal(int sig, siginfo_t *info, void *context);
+
+#endif

@@ -1,0 +1,66 @@
+/* HYBRID_OPTIONS: "key=value,..." as hybrid-run writes it; unknown keys are of a newer hybrid-run. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "runtime.h"
+
+static enum hyb_source source_by_name(const char *name)
+{
+	static const struct {
+		const char *name;
+		enum hyb_source source;
+	} sources[] = {
+		{"cpu", HYB_SOURCE_CPU_TIMER},
+		{"perf", HYB_SOURCE_TASK_CLOCK},
+		{"timer", HYB_SOURCE_TIMER},
+		{"wall", HYB_SOURCE_WALL},
+	};
+
+	for (size_t i = 0; i < sizeof(sources) / sizeof(sources[0]); i++)
+		if (!strcmp(name, sources[i].name))
+			return sources[i].source;
+	return HYB_SOURCE_NONE;
+}
+
+static void apply(struct settings *set, const char *key, const char *value)
+{
+	uint64_t number = strtoull(value, NULL, 10);
+
+	if (!strcmp(key, "rate"))
+		set->rate = (unsigned)number;
+	else if (!strcmp(key, "source"))
+		set->source = source_by_name(value);
+	else if (!strcmp(key, "trace"))
+		set->trace_events = number != 0;
+	else if (!strcmp(key, "trace_limit"))
+		set->trace_limit = number;
+	else if (!strcmp(key, "budget"))
+		set->budget = (unsigned)number;
+	else if (!strcmp(key, "signal"))
+		set->signal = (int)number;
+	else if (!strcmp(key, "demote"))
+		sscanf(value, "%lu:%lu", &set->demote_calls, &set->demote_ns);
+}
+
+bool settings_read(struct settings *set)
+{
+	const char *dir = getenv("HYBRID_DIR"), *options = getenv("HYBRID_OPTIONS");
+	char text[1024], *rest = text, *item;
+
+	*set = (struct settings){.rate = 250, .trace_limit = 1u << 30, .budget = 50, .signal = 16};
+	if (!dir || dir[0] != '/' || strlen(dir) >= sizeof(set->dir))
+		return false;
+	strcpy(set->dir, dir);
+	set->filter = getenv("HYBRID_FILTER");
+	snprintf(text, sizeof(text), "%s", options ? options : "");
+	while ((item = strsep(&rest, ","))) {
+		char *value = strchr(item, '=');
+
+		if (value) {
+			*value++ = '\0';
+			apply(set, item, value);
+		}
+	}
+	return true;
+}

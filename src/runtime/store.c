@@ -1,0 +1,302 @@
+#include "store.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+
+#include "clock.h"
+#include "sys.h"
+
+#define RESERVE_FIRST 65536u /* bytes allocated ahead, at least and at most */
+#define RESERVE_LARGE HYB_SEGMENT
+#define DEFS_CHUNK 16384u
+
+struct store store;
+
+/* Our descriptor if the program has left it alone, else the file opened anew; negative errno. */
+static int store_fd(bool *ret_close)
+{
+	int fd = atomic_load(&store.fd);
+	struct stat st;
+
+	*ret_close = false;
+	if (fd >= 0) {
+		if (!fstat(fd, &st) && st.st_dev == store.device && st.st_ino == store.inode)
+			return fd;
+		atomic_store(&store.fd, -1);
+	}
+	fd = sys_open(store.path, O_RDWR);
+	if (fd < 0)
+		return -errno;
+	*ret_close = true;
+	return fd;
+}
+
+/* Writes zeros where the file system cannot allocate. Negative errno on failure. */
+static int write_zeros(int fd, uint64_t from, uint64_t to)
+{
+	static const char zeros[HYB_PAGE];
+
+	for (; from < to; from += sizeof(zeros)) {
+		ssize_t n = sys_pwrite(fd, zeros, sizeof(zeros), from);
+
+		if (n != (ssize_t)sizeof(zeros))
+			return n < 0 ? -errno : -ENOSPC;
+	}
+	return 0;
+}
+
+/* Allocates the file up to at least `end`. Negative errno on failure. */
+static int reserve(int fd, uint64_t end)
+{
+	uint64_t old = atomic_load(&store.reserved);
+
+	if (end <= old)
+		return 0;
+
+	uint64_t step = old / 4 < RESERVE_FIRST   ? RESERVE_FIRST
+			: old / 4 > RESERVE_LARGE ? RESERVE_LARGE
+						  : old / 4;
+	uint64_t target = (end > old + step ? end : old + step) + HYB_PAGE - 1;
+	struct rlimit limit;
+	int error;
+
+	target -= target % HYB_PAGE;
+	/* A file that grows past this limit is a signal for the program: stay below. */
+	if (!getrlimit(RLIMIT_FSIZE, &limit) && target > limit.rlim_cur) {
+		target = end;
+		if (target > limit.rlim_cur)
+			return -EFBIG;
+	}
+	if (sys_fallocate(fd, old, target - old)) {
+		if (errno == ENOSPC && target > end && !sys_fallocate(fd, old, end - old))
+			target = end;
+		else if (errno != EOPNOTSUPP && errno != ENOSYS)
+			return -errno;
+		else if ((error = write_zeros(fd, old, target)) < 0)
+			return error;
+	}
+	while (old < target && !atomic_compare_exchange_weak(&store.reserved, &old, target))
+		;
+	return 0;
+}
+
+/* Maps the segment unless another thread has. Negative errno on failure. */
+static int map_segment(int fd, uint64_t index)
+{
+	uint8_t *none = NULL, *at;
+
+	if (atomic_load(&store.segment[index]))
+		return 0;
+	at = mmap(NULL, HYB_SEGMENT, PROT_READ | PROT_WRITE, MAP_SHARED, fd, (off_t)(index * HYB_SEGMENT));
+	if (at == MAP_FAILED)
+		return -errno;
+	if (!atomic_compare_exchange_strong(&store.segment[index], &none, at))
+		munmap(at, HYB_SEGMENT);
+	return 0;
+}
+
+/* Makes [offset, offset + size) of the file usable memory. Negative errno on failure. */
+static int make_room(uint64_t offset, uint32_t size)
+{
+	uint64_t index = offset / HYB_SEGMENT;
+	bool close_it;
+	int fd, error;
+
+	if (offset + size <= atomic_load(&store.reserved) && atomic_load(&store.segment[index]))
+		return 0;
+	fd = store_fd(&close_it);
+	if (fd < 0)
+		return fd;
+	error = reserve(fd, offset + size);
+	if (!error)
+		error = map_segment(fd, index);
+	if (close_it)
+		sys_close(fd);
+	return error;
+}
+
+uint64_t store_claim(enum hyb_chunk_kind kind, uint32_t size, uint32_t location, uint64_t serial)
+{
+	uint64_t offset;
+	struct hyb_chunk *chunk;
+	int error;
+
+	if (!atomic_load_explicit(&rt.on, memory_order_relaxed))
+		return 0;
+	do /* what is left of a segment stays empty */
+		offset = __atomic_fetch_add(&store.header->claimed, size, __ATOMIC_RELAXED);
+	while (offset / HYB_SEGMENT != (offset + size - 1) / HYB_SEGMENT);
+	error = offset / HYB_SEGMENT < MAX_SEGMENTS ? make_room(offset, size) : -EFBIG;
+	if (error) {
+		/* Out of descriptors is a passing state of the program; the rest is for good. */
+		if (error != -EMFILE && error != -ENFILE)
+			runtime_stop(error == -ENOSPC || error == -EDQUOT ? "no space left for the experiment"
+				     : error == -ENOMEM ? "no memory left to map the experiment"
+				     : error == -EFBIG  ? "the experiment's file may not grow further"
+							: "the experiment's file cannot be opened any more");
+		return 0;
+	}
+	chunk = store_at(offset);
+	chunk->kind = (uint16_t)kind;
+	chunk->size = size;
+	chunk->location = location;
+	chunk->serial = serial;
+	chunk->used = sizeof(*chunk);
+	__atomic_store_n(&chunk->magic, HYB_CHUNK_MAGIC, __ATOMIC_RELEASE);
+	return offset;
+}
+
+/* Room for `size` bytes in the DEFS chunk in use, or in a new one. Returns the file offset or 0. */
+static uint64_t take_def(uint32_t size)
+{
+	for (;;) {
+		uint64_t at = atomic_load(&store.defs), next;
+		struct hyb_chunk *chunk = at ? store_at(at) : NULL;
+
+		if (chunk) {
+			uint64_t used = __atomic_load_n(&chunk->used, __ATOMIC_ACQUIRE);
+
+			while (used + size <= chunk->size)
+				if (__atomic_compare_exchange_n(&chunk->used, &used, used + size, false,
+					    __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
+					return at + used;
+		}
+		next = store_claim(HYB_CHUNK_DEFS, DEFS_CHUNK, 0, 0);
+		if (!next)
+			return 0;
+		atomic_compare_exchange_strong(&store.defs, &at, next); /* the loser's stays empty */
+	}
+}
+
+uint64_t store_define(enum hyb_def_type type, const void *head, size_t head_len, const char *a, size_t a_len,
+	const char *b, size_t b_len)
+{
+	uint32_t size = (uint32_t)(head_len + (a ? a_len + 1 : 0) + (b ? b_len + 1 : 0) + 7) & ~7u;
+	uint64_t at = take_def(size);
+	struct hyb_def *def;
+	char *text;
+
+	if (!at)
+		return 0;
+	def = store_at(at);
+	def->size = size;
+	def->magic = HYB_DEF_MAGIC;
+	memcpy(def + 1, (const struct hyb_def *)head + 1, head_len - sizeof(*def));
+	text = (char *)def + head_len;
+	if (a) {
+		memcpy(text, a, a_len);
+		text += a_len + 1;
+	}
+	if (b)
+		memcpy(text, b, b_len);
+	__atomic_store_n(&def->type, (uint16_t)type, __ATOMIC_RELEASE);
+	return at;
+}
+
+void store_note(enum hyb_severity severity, const char *text)
+{
+	size_t len = strlen(text);
+	struct hyb_def_note note = {
+		.tick = clock_tick(), .severity = (uint16_t)severity, .text_len = (uint16_t)len};
+
+	store_define(HYB_DEF_NOTE, &note, sizeof(note), text, len, NULL, 0);
+}
+
+/* Creates DIR/HOST-PID.IMAGE.hyb for the first IMAGE that is free. Returns the fd or negative errno. */
+static int create_file(char *host, size_t host_size, uint32_t *ret_image)
+{
+	int fd;
+
+	if (gethostname(host, host_size))
+		strcpy(host, "localhost");
+	host[host_size - 1] = '\0';
+	for (uint32_t image = 0; image < 100000; image++) {
+		snprintf(store.path, sizeof(store.path), "%s/%s-%d.%u.hyb", rt.set.dir, host, rt.pid, image);
+		fd = sys_open(store.path, O_RDWR | O_CREAT | O_EXCL);
+		if (fd >= 0 || errno != EEXIST) {
+			*ret_image = image;
+			return fd >= 0 ? fd : -errno;
+		}
+	}
+	return -EEXIST;
+}
+
+/* Moves the descriptor out of the program's way, or gives it up: it can be had again by the path. */
+static void hide_fd(int fd)
+{
+	struct rlimit limit = {1024, 1024};
+	int high = -1;
+
+	getrlimit(RLIMIT_NOFILE, &limit);
+	if (limit.rlim_cur > 256)
+		high = fcntl(
+			fd, F_DUPFD_CLOEXEC, (int)(limit.rlim_cur < 65536 ? limit.rlim_cur : 65536) - 100);
+	sys_close(fd);
+	atomic_store(&store.fd, high);
+}
+
+bool store_create(void)
+{
+	char host[64] = "", text[4200];
+	uint32_t image = 0;
+	struct stat st;
+	int fd = create_file(host, sizeof(host), &image), error = fd;
+
+	if (fd >= 0) {
+		error = fstat(fd, &st) ? -errno : 0;
+		store.device = st.st_dev;
+		store.inode = st.st_ino;
+		if (!error)
+			error = reserve(fd, RESERVE_FIRST);
+		if (!error)
+			error = map_segment(fd, 0);
+		if (error)
+			sys_close(fd);
+	}
+	if (error < 0) {
+		snprintf(text, sizeof(text), "not measured: %s: %s", store.path, strerrordesc_np(-error));
+		say(text);
+		return false;
+	}
+	hide_fd(fd);
+	store.header = store_at(0);
+	*store.header = (struct hyb_header){
+		.version_major = HYB_VERSION_MAJOR,
+		.version_minor = HYB_VERSION_MINOR,
+		.header_size = sizeof(struct hyb_header),
+		.claimed = HYB_PAGE,
+		.pid = (uint32_t)rt.pid,
+		.ppid = (uint32_t)getppid(),
+		.image = image,
+		.clock = rt.tsc ? HYB_CLOCK_TSC : HYB_CLOCK_MONOTONIC,
+		.clock_shift = rt.tsc ? CLOCK_SHIFT : 0,
+		.state = HYB_STATE_RUNNING,
+		.realtime = clock_ns(CLOCK_REALTIME),
+		.trace_limit = rt.set.trace_limit,
+		.rate = rt.set.rate,
+		.trace_events = rt.set.trace_events,
+		.budget = rt.set.budget,
+	};
+	memcpy(store.header->host, host, sizeof(host));
+	store.header->first.tick = clock_tick();
+	store.header->first.mono = clock_ns(CLOCK_MONOTONIC);
+	store.header->last = store.header->first;
+	memcpy(store.header->magic, HYB_MAGIC, sizeof(store.header->magic));
+	return true;
+}
+
+void store_abandon(void)
+{
+	for (uint32_t i = 0; i < MAX_SEGMENTS && atomic_load(&store.segment[i]); i++)
+		atomic_store(&store.segment[i], NULL);
+	/* The descriptor is a copy of the parent's: closing it here is not seen there. */
+	if (atomic_load(&store.fd) >= 0)
+		sys_close(atomic_load(&store.fd));
+	atomic_store(&store.fd, -1);
+	atomic_store(&store.reserved, 0);
+	atomic_store(&store.defs, 0);
+	store.header = NULL;
+}

@@ -1,0 +1,63 @@
+/*
+ * The mapped file: created at start, grown by chunks, never written by any
+ * other way than through memory. Space is allocated in the file system before
+ * it is touched, so a full disk is an error here and never a SIGBUS later.
+ *
+ * The file is mapped in segments of HYB_SEGMENT bytes, each when its first
+ * chunk is claimed; nothing is unmapped while the process lives.
+ */
+#ifndef HYB_STORE_H
+#define HYB_STORE_H
+
+#include <string.h>
+
+#include "runtime.h"
+
+struct store {
+	struct hyb_header *header; /* first page of segment 0 */
+	_Atomic(uint8_t *) segment[MAX_SEGMENTS];
+	_Atomic(uint64_t) reserved; /* bytes of the file that are allocated */
+	_Atomic(uint64_t) defs; /* file offset of the DEFS chunk in use */
+	_Atomic(int) fd; /* high, close-on-exec; checked before each use */
+	uint64_t device, inode; /* what the fd has to be */
+	char path[4096];
+};
+
+extern struct store store __attribute__((visibility("hidden")));
+
+/* Creates the process's file in rt.set.dir and maps its start. False: said why. start */
+bool store_create(void);
+
+/* Forgets the parent's file; its segments stay mapped and are the caller's to unmap. start */
+void store_abandon(void);
+
+/*
+ * Claims a chunk of `size` bytes (a multiple of HYB_PAGE, at most HYB_SEGMENT) and
+ * writes its header. Returns its file offset, or 0 if there is no room.
+ * async-signal-safe, any thread, lock-free
+ */
+uint64_t store_claim(enum hyb_chunk_kind kind, uint32_t size, uint32_t location, uint64_t serial);
+
+/*
+ * Appends a definition: `head` (head_len bytes, beginning with struct hyb_def), then
+ * up to two strings, each with its NUL. Returns its id or 0 if there is no room.
+ * async-signal-safe, any thread, lock-free
+ */
+uint64_t store_define(enum hyb_def_type type, const void *head, size_t head_len, const char *a, size_t a_len,
+	const char *b, size_t b_len);
+
+/* A message for the report. async-signal-safe */
+void store_note(enum hyb_severity severity, const char *text);
+
+static inline void *store_at(uint64_t offset)
+{
+	return atomic_load_explicit(&store.segment[offset / HYB_SEGMENT], memory_order_acquire) +
+	       offset % HYB_SEGMENT;
+}
+
+static inline struct hyb_node *node_at(uint32_t id)
+{
+	return store_at((uint64_t)id * HYB_NODE_SIZE);
+}
+
+#endif

@@ -1,0 +1,42 @@
+/*
+ * System calls past the C library's functions, which are cancellation points:
+ * a thread must not be cancelled inside its sample handler. Same results.
+ */
+#ifndef HYB_SYS_H
+#define HYB_SYS_H
+
+#include <fcntl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+static inline int sys_open(const char *path, int flags)
+{
+	return (int)syscall(SYS_openat, AT_FDCWD, path, flags | O_CLOEXEC, 0666);
+}
+
+static inline int sys_close(int fd)
+{
+	return (int)syscall(SYS_close, fd);
+}
+
+static inline ssize_t sys_read(int fd, void *to, size_t size)
+{
+	return syscall(SYS_read, fd, to, size);
+}
+
+static inline ssize_t sys_write(int fd, const void *from, size_t size)
+{
+	return syscall(SYS_write, fd, from, size);
+}
+
+static inline ssize_t sys_pwrite(int fd, const void *from, size_t size, uint64_t at)
+{
+	return syscall(SYS_pwrite64, fd, from, size, at);
+}
+
+static inline int sys_fallocate(int fd, uint64_t from, uint64_t size)
+{
+	return (int)syscall(SYS_fallocate, fd, 0, from, size);
+}
+
+#endif

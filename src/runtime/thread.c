@@ -1,0 +1,160 @@
+#include "nodes.h"
+
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "fork.h"
+#include "probe.h"
+#include "sampler.h"
+
+__thread struct thread *self __attribute__((tls_model("initial-exec")));
+
+/* Its end was recorded, or it cannot be measured: destructors that run now must not begin it again. */
+static __thread bool thread_ended __attribute__((tls_model("initial-exec")));
+
+struct thread *thread_new(void)
+{
+	struct thread *t = mmap(NULL, sizeof(*t), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	if (t == MAP_FAILED)
+		return NULL;
+	madvise(t, sizeof(*t), MADV_WIPEONFORK);
+	return t;
+}
+
+void thread_free(struct thread *t)
+{
+	if (t)
+		munmap(t, sizeof(*t));
+}
+
+static bool location_begin(struct thread *t)
+{
+	uint32_t id = atomic_fetch_add(&rt.next_location, 1) + 1;
+	uint64_t at = store_claim(HYB_CHUNK_LOCATION, HYB_LOCATION_CHUNK, id, 0);
+	char *chunk;
+
+	if (!at)
+		return false;
+	chunk = store_at(at);
+	t->loc = (struct hyb_location *)(chunk + sizeof(struct hyb_chunk));
+	t->loc->id = id;
+	t->loc->tid = (uint32_t)syscall(SYS_gettid);
+	t->loc->cpu_start = t->loc->cpu = clock_ns(CLOCK_THREAD_CPUTIME_ID);
+	t->loc->start = t->loc->last = clock_tick();
+	t->first_base = (struct hyb_open *)(chunk + HYB_LOCATION_STACK);
+	((struct hyb_chunk *)chunk)->used = HYB_LOCATION_CHUNK;
+	return true;
+}
+
+static bool root_begin(struct thread *t, uintptr_t sp, uintptr_t ra)
+{
+	uint32_t root;
+
+	t->buckets = t->first_buckets;
+	t->bucket_mask = sizeof(t->first_buckets) / sizeof(t->first_buckets[0]) - 1;
+	root = node_intern(t, 0, HYB_NODE_ROOT, 0);
+	if (!root)
+		return false;
+	t->node = node_at(root);
+	t->node->count = 1;
+	t->base = t->top = t->first_base;
+	t->limit = t->base + HYB_STACK_FIRST - 1;
+	*t->top = (struct hyb_open){.enter = t->loc->start, .sp = sp, .ra = ra, .node = root};
+	t->loc->root = root;
+	t->loc->depth = 1;
+	return true;
+}
+
+bool thread_attach(struct thread *t, uintptr_t sp, uintptr_t ra, uintptr_t lo, uintptr_t hi)
+{
+	if (!t || !atomic_load(&rt.on) || !location_begin(t) || !root_begin(t, sp, ra)) {
+		if (store.header)
+			__atomic_add_fetch(&store.header->threads_lost, 1, __ATOMIC_RELAXED);
+		return false;
+	}
+	__atomic_add_fetch(&store.header->threads, 1, __ATOMIC_RELAXED);
+	t->stack_lo = lo;
+	t->stack_hi = hi;
+	t->perf_fd = -1;
+	t->random = (uint32_t)(t->loc->start ^ t->loc->tid * 2654435761u) | 1;
+	t->last_cpu = t->check_cpu = t->loc->cpu;
+	t->last_mono = runtime_anchor(t->loc->start);
+	t->trace_tick = t->loc->start;
+	self = t;
+	t->state = THREAD_READY;
+	sampler_start(t);
+	return true;
+}
+
+/* Closes what is open, innermost first; the root stays open for the reader until `end` is set. */
+static void close_regions(struct thread *t, uint64_t now)
+{
+	while (t->loc->depth > 1) {
+		t->loc->faults[HYB_FAULT_NOT_LEFT]++;
+		probe_pop(t, now);
+	}
+	if (t->top->skipped & HYB_OPEN_SAMPLED)
+		trace_complete(t, now, t->top->node);
+	t->node->inclusive += now - t->top->enter;
+	signal_barrier();
+	t->loc->depth = 0;
+}
+
+void thread_detach(struct thread *t)
+{
+	uint64_t now, cpu;
+	char name[16] = "";
+
+	if (t->state == THREAD_NONE)
+		return;
+	sampler_stop(t);
+	t->state = THREAD_BUSY;
+	signal_barrier();
+	now = clock_tick();
+	cpu = clock_ns(CLOCK_THREAD_CPUTIME_ID);
+	t->node->ran += cpu - t->last_cpu; /* what ran since the last sample */
+	t->loc->cpu = cpu;
+	close_regions(t, now);
+	if (!t->loc->name[0] && !prctl(PR_GET_NAME, name))
+		memcpy(t->loc->name, name, sizeof(name));
+	t->loc->last = t->loc->end = now;
+	runtime_anchor(now);
+	self = NULL;
+	thread_ended = true;
+	if (t->buckets != t->first_buckets)
+		munmap(t->buckets, (t->bucket_mask + 1) * sizeof(*t->buckets));
+	if (t->trace)
+		madvise(t->trace, t->trace->size, MADV_DONTNEED);
+}
+
+void thread_pause(struct thread *t)
+{
+	probe_pause(t);
+	signal_barrier();
+	t->state = THREAD_PAUSED;
+}
+
+struct thread *thread_late(void)
+{
+	struct thread *t = self;
+
+	if (!store.header || !atomic_load(&rt.on))
+		return NULL;
+	if (rt.pid != getpid()) {
+		/* A vfork child borrows its parent's memory; any other finds its own wiped. */
+		if (!t || t->state == THREAD_NONE)
+			fork_child();
+		return self;
+	}
+	if (t || thread_ended)
+		return NULL;
+	t = thread_new();
+	if (!thread_attach(t, 0, 0, 0, 0)) {
+		thread_ended = true;
+		thread_free(t);
+	}
+	return self;
+}

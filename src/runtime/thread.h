@@ -1,0 +1,126 @@
+/*
+ * A thread of the program, as the runtime sees it. One struct thread each,
+ * found through initial-exec TLS, in memory of its own that a fork wipes: in a
+ * child of any kind its state reads THREAD_NONE before anything is touched.
+ *
+ * Only the owner thread and its own handler use it. Code of ours that changes
+ * it runs between thread_busy() and thread_ready(); a handler that finds it
+ * busy drops its sample.
+ */
+#ifndef HYB_THREAD_H
+#define HYB_THREAD_H
+
+#include <errno.h>
+#include <signal.h>
+
+#include "clock.h"
+#include "store.h"
+
+enum thread_state {
+	THREAD_NONE = 0, /* not attached (or wiped by a fork) */
+	THREAD_READY = 1,
+	THREAD_BUSY = 2,
+	THREAD_PAUSED = 3, /* as ready, but probes and samples are not recorded */
+};
+
+#define MAX_FRAMES 2048u /* deeper stacks are cut at their outer end */
+
+struct thread {
+	volatile uint32_t state; /* enum thread_state */
+	struct hyb_open *top; /* innermost open region, in the file */
+	struct hyb_open *limit; /* last entry of this part of the stack */
+	struct hyb_open *base; /* first entry of this part */
+	struct hyb_node *node; /* of top */
+	struct hyb_location *loc;
+
+	/* the trace chunk in use */
+	uint8_t *trace_pos, *trace_end;
+	struct hyb_chunk *trace;
+	uint64_t trace_tick; /* of the last record */
+	uint32_t trace_sample, trace_enter; /* node ids of the last SAMPLE and ENTER */
+	uint32_t trace_serial;
+	bool trace_lost; /* records are missing since the last chunk */
+
+	/* nodes: a hash table of ids over the mapped structures */
+	struct hyb_chunk *node_chunk;
+	uint32_t node_serial, node_next_id, node_end_id;
+	uint32_t *buckets;
+	uint32_t bucket_mask, node_count;
+
+	/* how it was started, see wrap_thread.c */
+	struct {
+		void *(*function)(void *);
+		int (*c11_function)(void *);
+		void *argument;
+		size_t stack_size;
+		bool attached;
+	} start;
+	int destructor_rounds;
+
+	/* sampling */
+	uint32_t timer; /* kernel timer id, valid if `armed` */
+	int perf_fd;
+	bool armed;
+	bool in_blocking_call; /* a signal that was held back arrives, see wrap_blocking.c */
+	bool blocks_signal; /* the program believes that it blocks our signal */
+	uint64_t period; /* ns */
+	uint64_t last_cpu, last_mono;
+	uint64_t check_cpu, check_ticks; /* where the budget was last looked at */
+	uint32_t random;
+	uintptr_t stack_lo, stack_hi;
+
+	/* the last walk, outermost frame first; the handler's scratch */
+	uint32_t last_base; /* node below which it hung */
+	uint32_t last_count;
+	uint64_t keys[MAX_FRAMES], new_keys[MAX_FRAMES];
+	uint32_t path[MAX_FRAMES];
+
+	uint32_t first_buckets[256];
+	struct hyb_open *first_base, *second_base; /* the two parts of the region stack */
+};
+
+extern __thread struct thread *self __attribute__((tls_model("initial-exec"), visibility("hidden")));
+
+/* Memory for a thread about to start; NULL if there is none. Any thread */
+struct thread *thread_new(void);
+void thread_free(struct thread *t);
+
+/*
+ * Begins to measure the calling thread: location, root node, timer. `sp` and
+ * `ra` are the snippet of the thread's outermost frame (0: walk to the end of
+ * the stack); [lo, hi) the stack. False: the thread runs unmeasured (counted).
+ */
+bool thread_attach(struct thread *t, uintptr_t sp, uintptr_t ra, uintptr_t lo, uintptr_t hi);
+
+/* Ends it, closing open regions. Owner thread */
+void thread_detach(struct thread *t);
+
+/* Called by probes on a thread that is not ready: attaches threads that were not seen starting. */
+struct thread *thread_late(void);
+
+/* The open region at this level; 0 is the root. Owner thread */
+static inline struct hyb_open *thread_open(const struct thread *t, uint32_t level)
+{
+	return level < HYB_STACK_FIRST ? &t->first_base[level] : &t->second_base[level - HYB_STACK_FIRST];
+}
+
+/* Goes from busy to paused, opening the region "(paused)". Owner thread */
+void thread_pause(struct thread *t);
+
+/* False: not ready, nothing was done. */
+static inline bool thread_busy(struct thread *t)
+{
+	if (unlikely(t->state != THREAD_READY))
+		return false;
+	t->state = THREAD_BUSY;
+	signal_barrier();
+	return true;
+}
+
+static inline void thread_ready(struct thread *t)
+{
+	signal_barrier();
+	t->state = THREAD_READY;
+}
+
+#endif

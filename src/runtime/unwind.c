@@ -1,0 +1,188 @@
+#include "unwind.h"
+
+#include <string.h>
+
+#include "cfi.h"
+#include "unwind_cache.h"
+#include "unwind_guess.h"
+
+/* The frame that the walk stands at. */
+struct walk {
+	struct unwind *u;
+	struct cfi_stack stack;
+	struct unwind_snippet snippet;
+	uintptr_t pc; /* interrupted instruction, or return address */
+	uintptr_t sp, rbp;
+	bool exact; /* pc was interrupted, no call is in front of it */
+	bool full; /* all steps by the interpreter: some frame needs other registers */
+	bool regs_hold; /* `regs` are this frame's */
+	struct cfi_regs regs;
+};
+
+enum step { STEP_ON, STEP_STOP, STEP_RESTART };
+
+/* Continues from the registers of an interrupted context. */
+static void load_context(struct walk *w, const ucontext_t *context)
+{
+	/* In the order of the DWARF register numbers. */
+	static const int order[CFI_REGS] = {REG_RAX, REG_RDX, REG_RCX, REG_RBX, REG_RSI, REG_RDI, REG_RBP,
+		REG_RSP, REG_R8, REG_R9, REG_R10, REG_R11, REG_R12, REG_R13, REG_R14, REG_R15, REG_RIP};
+
+	for (int i = 0; i < CFI_REGS; i++)
+		w->regs.value[i] = (uint64_t)context->uc_mcontext.gregs[order[i]];
+	w->regs.known = (1u << CFI_REGS) - 1;
+	w->regs_hold = true;
+	w->pc = w->regs.value[CFI_RIP];
+	w->sp = w->regs.value[CFI_RSP];
+	w->rbp = w->regs.value[CFI_RBP];
+	w->exact = true;
+}
+
+static enum step stop(struct walk *w, enum unwind_end end)
+{
+	w->u->end = end;
+	return STEP_STOP;
+}
+
+/* Below a handler's frame lies the context that it interrupted. */
+static enum step step_signal(struct walk *w)
+{
+	const ucontext_t *context = (const ucontext_t *)w->sp;
+	uint64_t first, last;
+
+	if (!cfi_read(&w->stack, w->sp, &first) ||
+		!cfi_read(&w->stack, (uintptr_t)&context->uc_mcontext.gregs[REG_RIP], &last))
+		return stop(w, UNWIND_BAD_STACK);
+	load_context(w, context);
+	return STEP_ON;
+}
+
+static enum step step_to(struct walk *w, uintptr_t cfa, uintptr_t ra, uintptr_t rbp)
+{
+	if (cfa <= w->sp)
+		return stop(w, UNWIND_BAD_STACK);
+	if (!ra)
+		return stop(w, UNWIND_OUTERMOST);
+	w->pc = ra;
+	w->sp = cfa;
+	w->rbp = rbp;
+	w->exact = false;
+	return STEP_ON;
+}
+
+static enum step step_rule(struct walk *w, const struct unwind_rule *rule)
+{
+	uint64_t cfa = (rule->kind == RULE_RSP ? w->sp : w->rbp) + (uint64_t)(int64_t)rule->cfa, ra,
+		 rbp = w->rbp;
+
+	if (rule->kind == RULE_RBP_DEREF && !cfi_read(&w->stack, cfa, &cfa))
+		return stop(w, UNWIND_BAD_STACK);
+	if (!cfi_read(&w->stack, cfa - 8, &ra))
+		return stop(w, UNWIND_BAD_STACK);
+	if (rule->rbp_at_rbp) {
+		if (!cfi_read(&w->stack, w->rbp + (uint64_t)(int64_t)rule->rbp_offset, &rbp))
+			return stop(w, UNWIND_BAD_STACK);
+	} else if (rule->rbp_offset && !cfi_read(&w->stack, cfa + (uint64_t)(int64_t)rule->rbp_offset, &rbp))
+		return stop(w, UNWIND_BAD_STACK);
+	w->regs_hold = false;
+	return step_to(w, cfa, ra, rbp);
+}
+
+static enum step step_full(struct walk *w)
+{
+	struct module_map map;
+	struct cfi_row row;
+	uintptr_t pc = w->pc - !w->exact, cfa;
+
+	if (!w->regs_hold) {
+		w->full = true;
+		return STEP_RESTART;
+	}
+	if (!modules_find(pc, &map) || !cfi_find(&map, pc, &row))
+		return stop(w, UNWIND_NO_RULE);
+	cfa = cfi_step(&row, &w->regs, &w->stack);
+	if (!cfa)
+		return stop(w, UNWIND_BAD_STACK);
+	if (!(w->regs.known >> CFI_RIP & 1))
+		return stop(w, UNWIND_OUTERMOST);
+	return step_to(w, w->regs.value[CFI_RSP], w->regs.value[CFI_RIP], w->regs.value[CFI_RBP]);
+}
+
+static enum step step_guess(struct walk *w)
+{
+	struct guess_frame frame = {.pc = w->pc, .sp = w->sp, .rbp = w->rbp, .exact = w->exact};
+
+	if (!guess_caller(&frame, &w->stack))
+		return stop(w, UNWIND_NO_RULE);
+	w->u->guessed++;
+	w->regs_hold = false;
+	return step_to(w, frame.sp, frame.pc, frame.rbp);
+}
+
+static enum step step(struct walk *w, const struct unwind_rule *rule)
+{
+	switch (rule->kind) {
+	case RULE_END:
+		return stop(w, UNWIND_OUTERMOST);
+	case RULE_SIGNAL:
+		return step_signal(w);
+	case RULE_NONE:
+	case RULE_UNKNOWN:
+		return step_guess(w);
+	case RULE_FULL:
+		return step_full(w);
+	default:
+		return w->full && w->regs_hold ? step_full(w) : step_rule(w, rule);
+	}
+}
+
+/*
+ * Whether the frame whose rule and CFA (`reach`) these are entered an open probe. Snippets
+ * whose frame is gone (the region was entered by a function that returned, or
+ * on another stack) are passed over for the next probe's.
+ */
+static bool at_snippet(struct walk *w, const struct unwind_rule *rule, uintptr_t reach)
+{
+	while (w->snippet.sp && reach > w->snippet.sp) {
+		if (rule->function && rule->function == unwind_rule_at(w->snippet.ra - 1).function)
+			return true;
+		w->snippet = w->u->next_snippet(w->u->data);
+	}
+	return false;
+}
+
+void unwind_walk(struct unwind *u)
+{
+	struct walk w = {.u = u, .stack = {.lo = u->stack_lo, .hi = u->stack_hi}};
+	enum step next = STEP_RESTART;
+
+	for (;;) {
+		struct unwind_rule rule;
+		uintptr_t sp;
+
+		if (next == STEP_RESTART) { /* at most twice */
+			bool full = w.full;
+
+			load_context(&w, u->context);
+			w.full = full;
+			u->count = u->guessed = 0;
+			if (!full)
+				w.snippet = u->next_snippet(u->data);
+		}
+		rule = unwind_rule_at(w.pc - !w.exact);
+		if (u->count == u->max) {
+			u->end = UNWIND_TOO_DEEP;
+			return;
+		}
+		if (rule.kind != RULE_SIGNAL) /* the trampoline is no frame of anybody's */
+			u->code[u->max - ++u->count] = rule.code + !w.exact + (w.exact ? UNWIND_EXACT : 0);
+		sp = w.sp;
+		next = step(&w, &rule);
+		if (next == STEP_STOP)
+			return;
+		if (next == STEP_ON && rule.kind != RULE_SIGNAL && w.sp > sp && at_snippet(&w, &rule, w.sp)) {
+			u->end = UNWIND_SNIPPET;
+			return;
+		}
+	}
+}

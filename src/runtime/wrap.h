@@ -1,0 +1,94 @@
+/*
+ * Functions of the C library that the runtime stands in front of. A wrapper
+ * does what the program asked for, exactly; it exists because the measurement
+ * has to know of it (threads, exec) or must not be seen by it (signals).
+ *
+ * Functions that return to their caller by its address (dlopen) are jumped to,
+ * see wrap_dl.c.
+ */
+#ifndef HYB_WRAP_H
+#define HYB_WRAP_H
+
+#include <poll.h>
+#include <pthread.h>
+#include <semaphore.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <sys/epoll.h>
+#include <sys/msg.h>
+#include <sys/select.h>
+#include <sys/sem.h>
+#include <sys/signalfd.h>
+#include <sys/socket.h>
+#include <threads.h>
+#include <time.h>
+
+#include "runtime.h"
+
+/* The C library's functions: return type, name, parameters. */
+#define WRAPPED(F) \
+	F(int, pthread_create, (pthread_t *, const pthread_attr_t *, void *(*)(void *), void *)) \
+	F(int, thrd_create, (thrd_t *, thrd_start_t, void *)) \
+	F(int, clone, (int (*)(void *), void *, int, void *, ...)) \
+	F(int, execve, (const char *, char *const *, char *const *)) \
+	F(int, execvpe, (const char *, char *const *, char *const *)) \
+	F(int, fexecve, (int, char *const *, char *const *)) \
+	F(void, _exit, (int)) \
+	F(int, sigaction, (int, const struct sigaction *, struct sigaction *)) \
+	F(sighandler_t, signal, (int, sighandler_t)) \
+	F(int, pthread_sigmask, (int, const sigset_t *, sigset_t *)) \
+	F(int, sigwait, (const sigset_t *, int *)) \
+	F(int, sigwaitinfo, (const sigset_t *, siginfo_t *)) \
+	F(int, sigtimedwait, (const sigset_t *, siginfo_t *, const struct timespec *)) \
+	F(int, signalfd, (int, const sigset_t *, int)) \
+	F(int, sigsuspend, (const sigset_t *)) \
+	F(int, pause, (void)) \
+	F(int, nanosleep, (const struct timespec *, struct timespec *)) \
+	F(int, clock_nanosleep, (clockid_t, int, const struct timespec *, struct timespec *)) \
+	F(int, usleep, (useconds_t)) \
+	F(unsigned, sleep, (unsigned)) \
+	F(int, thrd_sleep, (const struct timespec *, struct timespec *)) \
+	F(int, poll, (struct pollfd *, nfds_t, int)) \
+	F(int, ppoll, (struct pollfd *, nfds_t, const struct timespec *, const sigset_t *)) \
+	F(int, select, (int, fd_set *, fd_set *, fd_set *, struct timeval *)) \
+	F(int, pselect, (int, fd_set *, fd_set *, fd_set *, const struct timespec *, const sigset_t *)) \
+	F(int, epoll_wait, (int, struct epoll_event *, int, int)) \
+	F(int, epoll_pwait, (int, struct epoll_event *, int, int, const sigset_t *)) \
+	F(int, epoll_pwait2, (int, struct epoll_event *, int, const struct timespec *, const sigset_t *)) \
+	F(ssize_t, msgrcv, (int, void *, size_t, long, int)) \
+	F(int, msgsnd, (int, const void *, size_t, int)) \
+	F(int, semop, (int, struct sembuf *, size_t)) \
+	F(int, semtimedop, (int, struct sembuf *, size_t, const struct timespec *)) \
+	F(int, sem_timedwait, (sem_t *, const struct timespec *)) \
+	F(int, sem_clockwait, (sem_t *, clockid_t, const struct timespec *)) \
+	F(int, accept, (int, struct sockaddr *, socklen_t *)) \
+	F(int, accept4, (int, struct sockaddr *, socklen_t *, int)) \
+	F(int, connect, (int, const struct sockaddr *, socklen_t)) \
+	F(ssize_t, recv, (int, void *, size_t, int)) \
+	F(ssize_t, recvfrom, (int, void *, size_t, int, struct sockaddr *, socklen_t *)) \
+	F(ssize_t, recvmsg, (int, struct msghdr *, int)) \
+	F(int, recvmmsg, (int, struct mmsghdr *, unsigned, int, struct timespec *)) \
+	F(ssize_t, send, (int, const void *, size_t, int)) \
+	F(ssize_t, sendto, (int, const void *, size_t, int, const struct sockaddr *, socklen_t)) \
+	F(ssize_t, sendmsg, (int, const struct msghdr *, int)) \
+	F(int, sendmmsg, (int, struct mmsghdr *, unsigned, int))
+
+struct real {
+#define MEMBER(ret, name, parameters) ret(*name) parameters;
+	WRAPPED(MEMBER)
+#undef MEMBER
+	pthread_key_t thread_key; /* its destructor ends the thread */
+};
+
+extern struct real real_functions __attribute__((visibility("hidden")));
+
+/* Finds the C library's functions; once, before the first of them is called. */
+void wrap_init(void);
+
+/* The function behind our wrapper; other libraries' constructors may call it before ours ran. */
+#define REAL(name) (likely(real_functions.name) ? real_functions.name : (wrap_init(), real_functions.name))
+
+/* A function that programs see in front of the C library's. */
+#define EXPORT __attribute__((visibility("default")))
+
+#endif

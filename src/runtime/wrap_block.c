@@ -1,0 +1,142 @@
+/*
+ * Calls that a signal cuts short with EINTR whatever its handler's flags are
+ * (signal(7)). A program that sees no EINTR without us must see none with us:
+ * while such a call waits, our signal is held back. It arrives when the call is
+ * over, on the same stack; a timer's overruns say for how many samples it
+ * stands, so that nothing is lost for wall-clock sampling either.
+ *
+ * The CPU timer cannot strike a thread that waits, so nothing is done for it.
+ */
+#include <errno.h>
+
+#include "thread.h"
+#include "wrap.h"
+
+/* Blocks our signal. NULL: not needed. */
+static struct thread *hold(void)
+{
+	struct thread *t = self;
+	sigset_t set;
+
+	if (!t || t->state == THREAD_NONE || !t->armed || t->loc->source == HYB_SOURCE_CPU_TIMER)
+		return NULL;
+	sigemptyset(&set);
+	sigaddset(&set, rt.set.signal);
+	REAL(pthread_sigmask)(SIG_BLOCK, &set, NULL);
+	return t;
+}
+
+static void release(struct thread *t)
+{
+	int saved = errno;
+	sigset_t set;
+
+	if (!t)
+		return;
+	sigemptyset(&set);
+	sigaddset(&set, rt.set.signal);
+	t->in_blocking_call = true;
+	signal_barrier();
+	REAL(pthread_sigmask)(SIG_UNBLOCK, &set, NULL);
+	signal_barrier();
+	t->in_blocking_call = false;
+	errno = saved;
+}
+
+/* For calls that bring a mask of their own: the same with our signal in it. */
+static const sigset_t *held(const struct thread *t, const sigset_t *mask, sigset_t *copy)
+{
+	if (!mask || !t)
+		return mask;
+	*copy = *mask;
+	sigaddset(copy, rt.set.signal);
+	return copy;
+}
+
+/* A wrapper that only holds the signal back. */
+#define HELD(ret, name, parameters, arguments) \
+	EXPORT ret name parameters \
+	{ \
+		struct thread *t = hold(); \
+		ret result = REAL(name) arguments; \
+		release(t); \
+		return result; \
+	}
+
+/* The same for a call with a signal mask. */
+#define HELD_MASK(ret, name, parameters, arguments) \
+	EXPORT ret name parameters \
+	{ \
+		struct thread *t = hold(); \
+		sigset_t copy; \
+		ret result; \
+		mask = held(t, mask, &copy); \
+		result = REAL(name) arguments; \
+		release(t); \
+		return result; \
+	}
+
+HELD(int, pause, (void), ())
+HELD(int, nanosleep, (const struct timespec *want, struct timespec *left), (want, left))
+HELD(int, clock_nanosleep, (clockid_t clock, int flags, const struct timespec *want, struct timespec *left),
+	(clock, flags, want, left))
+HELD(int, usleep, (useconds_t want), (want))
+HELD(unsigned, sleep, (unsigned want), (want))
+HELD(int, thrd_sleep, (const struct timespec *want, struct timespec *left), (want, left))
+HELD(int, poll, (struct pollfd * fds, nfds_t count, int timeout), (fds, count, timeout))
+HELD(int, select, (int count, fd_set *in, fd_set *out, fd_set *ex, struct timeval *timeout),
+	(count, in, out, ex, timeout))
+HELD(int, epoll_wait, (int fd, struct epoll_event *events, int max, int timeout), (fd, events, max, timeout))
+HELD(ssize_t, msgrcv, (int id, void *message, size_t size, long type, int flags),
+	(id, message, size, type, flags))
+HELD(int, msgsnd, (int id, const void *message, size_t size, int flags), (id, message, size, flags))
+HELD(int, semop, (int id, struct sembuf *ops, size_t count), (id, ops, count))
+HELD(int, semtimedop, (int id, struct sembuf *ops, size_t count, const struct timespec *timeout),
+	(id, ops, count, timeout))
+HELD(int, sem_timedwait, (sem_t * sem, const struct timespec *until), (sem, until))
+HELD(int, sem_clockwait, (sem_t * sem, clockid_t clock, const struct timespec *until), (sem, clock, until))
+HELD(int, accept, (int fd, struct sockaddr *from, socklen_t *size), (fd, from, size))
+HELD(int, accept4, (int fd, struct sockaddr *from, socklen_t *size, int flags), (fd, from, size, flags))
+HELD(int, connect, (int fd, const struct sockaddr *to, socklen_t size), (fd, to, size))
+HELD(ssize_t, recv, (int fd, void *buffer, size_t size, int flags), (fd, buffer, size, flags))
+HELD(ssize_t, recvfrom,
+	(int fd, void *buffer, size_t size, int flags, struct sockaddr *from, socklen_t *from_size),
+	(fd, buffer, size, flags, from, from_size))
+HELD(ssize_t, recvmsg, (int fd, struct msghdr *message, int flags), (fd, message, flags))
+HELD(int, recvmmsg, (int fd, struct mmsghdr *messages, unsigned count, int flags, struct timespec *timeout),
+	(fd, messages, count, flags, timeout))
+HELD(ssize_t, send, (int fd, const void *buffer, size_t size, int flags), (fd, buffer, size, flags))
+HELD(ssize_t, sendto,
+	(int fd, const void *buffer, size_t size, int flags, const struct sockaddr *to, socklen_t to_size),
+	(fd, buffer, size, flags, to, to_size))
+HELD(ssize_t, sendmsg, (int fd, const struct msghdr *message, int flags), (fd, message, flags))
+HELD(int, sendmmsg, (int fd, struct mmsghdr *messages, unsigned count, int flags),
+	(fd, messages, count, flags))
+
+HELD_MASK(int, sigsuspend, (const sigset_t *mask), (mask))
+HELD_MASK(int, ppoll,
+	(struct pollfd * fds, nfds_t count, const struct timespec *timeout, const sigset_t *mask),
+	(fds, count, timeout, mask))
+HELD_MASK(int, pselect,
+	(int count, fd_set *in, fd_set *out, fd_set *ex, const struct timespec *timeout,
+		const sigset_t *mask),
+	(count, in, out, ex, timeout, mask))
+HELD_MASK(int, epoll_pwait, (int fd, struct epoll_event *events, int max, int timeout, const sigset_t *mask),
+	(fd, events, max, timeout, mask))
+HELD_MASK(int, epoll_pwait2,
+	(int fd, struct epoll_event *events, int max, const struct timespec *timeout, const sigset_t *mask),
+	(fd, events, max, timeout, mask))
+
+/* The set that is waited for must not hold our signal, and the wait must not end for it. */
+EXPORT int sigtimedwait(const sigset_t *set, siginfo_t *info, const struct timespec *timeout)
+{
+	struct thread *t = hold();
+	sigset_t copy = *set;
+	int result;
+
+	if (rt.source)
+		sigdelset(&copy, rt.set.signal);
+	result = REAL(sigtimedwait)(&copy, info, timeout);
+	release(t);
+	return result;
+}

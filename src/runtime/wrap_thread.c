@@ -1,0 +1,131 @@
+/* Threads: measured from their first instruction to their last destructor. */
+#include <sched.h>
+#include <stdarg.h>
+#include <sys/resource.h>
+
+#include "fork.h"
+#include "thread.h"
+#include "wrap.h"
+
+/* What glibc gives a thread whose creator did not say. */
+static size_t stack_size(const pthread_attr_t *attr)
+{
+	struct rlimit limit = {8u << 20, 8u << 20};
+	size_t size = 0;
+
+	if (attr && !pthread_attr_getstacksize(attr, &size) && size)
+		return size;
+	getrlimit(RLIMIT_STACK, &limit);
+	return limit.rlim_cur == RLIM_INFINITY ? 2u << 20 : limit.rlim_cur;
+}
+
+/* Marks the frame whose address it is given as the outermost of the thread, and begins the thread. */
+static void attach(struct thread *t, void *frame, uintptr_t function)
+{
+	uintptr_t top = (uintptr_t)frame;
+
+	t->start.attached = thread_attach(t, top, function + 1, top + 16 - t->start.stack_size, top + 16);
+	if (t->start.attached)
+		pthread_setspecific(real_functions.thread_key, t);
+}
+
+static void *thread_start(void *data)
+{
+	struct thread *t = data;
+	void *(*function)(void *) = t->start.function;
+	void *argument = t->start.argument;
+
+	attach(t, __builtin_frame_address(0), (uintptr_t)thread_start);
+	if (!t->start.attached)
+		thread_free(t);
+	return function(argument);
+}
+
+static int c11_start(void *data)
+{
+	struct thread *t = data;
+	thrd_start_t function = t->start.c11_function;
+	void *argument = t->start.argument;
+
+	attach(t, __builtin_frame_address(0), (uintptr_t)c11_start);
+	if (!t->start.attached)
+		thread_free(t);
+	return function(argument);
+}
+
+/* Memory for the new thread; NULL: it runs unmeasured. */
+static struct thread *prepare(const pthread_attr_t *attr, void *argument)
+{
+	struct thread *t = store.header && atomic_load(&rt.on) ? thread_new() : NULL;
+
+	if (!t)
+		return NULL;
+	t->start.argument = argument;
+	t->start.stack_size = stack_size(attr);
+	t->blocks_signal = self && self->blocks_signal;
+	return t;
+}
+
+EXPORT int pthread_create(
+	pthread_t *thread, const pthread_attr_t *attr, void *(*function)(void *), void *argument)
+{
+	struct thread *t = prepare(attr, argument);
+	int error;
+
+	if (!t)
+		return REAL(pthread_create)(thread, attr, function, argument);
+	t->start.function = function;
+	error = REAL(pthread_create)(thread, attr, thread_start, t);
+	if (error)
+		thread_free(t);
+	return error;
+}
+
+EXPORT int thrd_create(thrd_t *thread, thrd_start_t function, void *argument)
+{
+	struct thread *t = prepare(NULL, argument);
+	int error;
+
+	if (!t)
+		return REAL(thrd_create)(thread, function, argument);
+	t->start.c11_function = function;
+	error = REAL(thrd_create)(thread, c11_start, t);
+	if (error != thrd_success)
+		thread_free(t);
+	return error;
+}
+
+/* A child by clone() that is a process of its own: no atfork handler runs for it. */
+struct clone_start {
+	int (*function)(void *);
+	void *argument;
+};
+
+static int clone_start(void *data)
+{
+	struct clone_start start = *(struct clone_start *)data;
+
+	fork_child();
+	return start.function(start.argument);
+}
+
+EXPORT int clone(int (*function)(void *), void *stack, int flags, void *argument, ...)
+{
+	struct clone_start start = {function, argument};
+	va_list list;
+	void *a, *b, *c;
+	int result;
+
+	va_start(list, argument);
+	a = va_arg(list, void *);
+	b = va_arg(list, void *);
+	c = va_arg(list, void *);
+	va_end(list);
+	if (flags & CLONE_VM || !store.header)
+		return REAL(clone)(function, stack, flags, argument, a, b, c);
+	/* Its memory is a copy: what stands on our stack is there for it too. */
+	fork_prepare();
+	result = REAL(clone)(clone_start, stack, flags, &start, a, b, c);
+	fork_parent();
+	return result;
+}
