@@ -6,6 +6,8 @@ import struct
 
 import pytest
 
+from conftest import BUILD, HYBRID_REPORT, HYBRID_RUN, run
+
 PAGE = 4096
 
 
@@ -116,3 +118,72 @@ def test_damage_is_passed_over(harvest, content):
     sizes, line = harvest(content)
     assert sizes == [len(content)]
     assert "s wall" in line
+
+
+BURN = r"""
+#include <pthread.h>
+static volatile unsigned long n;
+static void *burn(void *arg)
+{
+	for (unsigned long i = 0; i < 200000000; i++)
+		n++;
+	return arg;
+}
+int main(void)
+{
+	pthread_t thread;
+
+	pthread_create(&thread, 0, burn, 0);
+	burn(0);
+	return pthread_join(thread, 0);
+}
+"""
+
+
+def test_what_was_taken_is_what_the_report_says(measure, compile_c):
+    e = measure(compile_c(BURN))
+    samples, processes, threads, _ = counted(e.stderr.splitlines()[1])
+    assert (processes, threads) == (1, 2)
+    (line,) = re.findall(r"^samples +([\d,]+) taken", run(HYBRID_REPORT, e.path).stdout, re.M)
+    assert samples == int(line.replace(",", ""))
+    # The tick delivers what was asked for: CPU time times rate, roughly.
+    cpu = (int(e.values["user_ns"]) + int(e.values["system_ns"])) / 1e9
+    rate = int(re.search(r"rate=(\d+)", e.values["options"]).group(1))
+    assert 0.7 * cpu * rate - 5 <= samples <= 1.1 * cpu * rate + 5
+
+
+def test_files_are_no_longer_than_their_chunks(measure):
+    e = measure("sh", "-c", "true; true; exec true")
+    assert len(e.files) >= 2  # sh and what it executes
+    for file in e.files:
+        claimed = struct.unpack_from("<Q", file.read_bytes(), 16)[0]
+        assert file.stat().st_size == (claimed + PAGE - 1) // PAGE * PAGE
+
+
+def test_processes_are_counted_once(measure):
+    e = measure("sh", "-c", "/bin/true; /bin/true; exec /bin/true")
+    assert counted(e.stderr.splitlines()[1])[1] == 3
+
+
+def test_one_run_in_another(measure, tmp_path):
+    e = measure(HYBRID_RUN, "-o", tmp_path / "inner", "sh", "-c", "exit 3")
+    assert e.returncode == 3
+    assert [path.name for path in (tmp_path / "inner").glob("*.hyb")]
+    assert len(e.files) == 1  # hybrid-run itself
+    assert "only its total time" not in e.stderr
+
+
+def test_installed_tree_works_where_it_was_moved(tmp_path, needs):
+    needs("meson")
+    if not (BUILD / "build.ninja").exists():
+        pytest.skip("not a build directory of meson")
+    result = run("meson", "install", "-C", BUILD, "--no-rebuild", "--destdir", tmp_path / "root")
+    assert result.returncode == 0, result.stderr
+    (tmp_path / "root").rename(tmp_path / "moved")
+    (command,) = (tmp_path / "moved").rglob("bin/hybrid-run")
+    result = run(command, "-o", tmp_path / "x", "--report", "true", cwd=tmp_path)
+    assert result.returncode == 0
+    assert list((tmp_path / "x").glob("*.hyb"))
+    assert "call tree" in result.stderr
+    assert list((tmp_path / "moved").rglob("man1/hybrid-run.1"))
+    assert list((tmp_path / "moved").rglob("include/hybrid/hybrid.h"))
