@@ -70,6 +70,9 @@ static int make_nodes(struct profile_diff *diff, struct tree *tree, const struct
 		goto out;
 	for (size_t i = 0; i < tree->count; i++)
 		weight[i] = change(&pairs[i]);
+	for (size_t i = tree->count; i-- > 1;)
+		if (weight[i] > weight[tree->nodes[i].parent])
+			weight[tree->nodes[i].parent] = weight[i];
 	r = tree_arrange(tree, PROFILE_SORT_INCLUSIVE, weight, map);
 	if (r)
 		goto out;
@@ -87,6 +90,7 @@ static int make_nodes(struct profile_diff *diff, struct tree *tree, const struct
 			.line = n->line,
 			.before = pairs[i].before,
 			.after = pairs[i].after,
+			.change = weight[i],
 		};
 	}
 out:

@@ -15,11 +15,12 @@ struct profile_values {
 };
 
 struct profile_diff_node {
-	uint32_t parent, first_child, next_sibling; /* as in struct profile_node; largest change first */
+	uint32_t parent, first_child, next_sibling; /* as in struct profile_node; largest `change` first */
 	uint8_t kind; /* enum profile_kind */
 	const char *name, *file;
 	unsigned line;
 	struct profile_values before, after;
+	uint64_t change; /* ns: the largest by which an inclusive time at or below it changed */
 };
 
 struct profile_diff;

@@ -127,11 +127,9 @@ static void diff_links(const void *tree, uint32_t i, uint32_t *ret_child, uint32
 
 static bool diff_visible(const struct walker *w, uint32_t i)
 {
-	const struct profile_diff_node *n = diff_at(w, i);
 	const struct machine *m = w->data;
-	uint64_t a = n->after.inclusive, b = n->before.inclusive;
 
-	return (a > b ? a - b : b - a) >= m->least;
+	return diff_at(w, i)->change >= m->least;
 }
 
 static void put_side(FILE *out, const char *key, const struct profile_values *v)

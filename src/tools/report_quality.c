@@ -9,6 +9,7 @@
 
 #define LABEL_WIDTH 9
 #define LIST_MAX 3 /* names of a list that are printed */
+#define NO_BREAK "\1" /* a space at which no line is broken */
 #define WIDEST 100u /* longer lines are hard to read */
 
 /* Text that grows; what did not fit into memory is missing. */
@@ -40,7 +41,10 @@ __attribute__((format(printf, 2, 3))) static void text_add(struct text *text, co
 static void put_word(const struct style *style, const char *word, size_t length)
 {
 	for (size_t i = 0; i < length; i++)
-		fputc((unsigned char)word[i] < 0x20 || word[i] == 0x7f ? '?' : word[i], style->out);
+		fputc(word[i] == *NO_BREAK                                 ? ' '
+			: (unsigned char)word[i] < 0x20 || word[i] == 0x7f ? '?'
+									   : word[i],
+			style->out);
 }
 
 /* Prints the text behind its label, broken between words, and frees it. */
@@ -77,9 +81,18 @@ static const char *plural(uint64_t n)
 	return n == 1 ? "" : "s";
 }
 
-static double share(uint64_t part, uint64_t whole)
+/* "12 %", "0.37 %": as many digits as say something; the space in it does not break. */
+static const char *percent(uint64_t part, uint64_t whole, char text[COUNT_SIZE])
 {
-	return whole ? (double)part * 100 / (double)whole : 0;
+	double p = whole ? (double)part * 100 / (double)whole : 0;
+
+	snprintf(text, COUNT_SIZE, "%.*f" NO_BREAK "%%",
+		p >= 9.95     ? 0
+		: p >= 0.995  ? 1
+		: p >= 0.0995 ? 2
+			      : 3,
+		p);
+	return text;
 }
 
 static uint64_t sum(const uint64_t *values, size_t count)
@@ -91,17 +104,19 @@ static uint64_t sum(const uint64_t *values, size_t count)
 	return s;
 }
 
-/* ": 10 so, 2 so" for all that is not 0. */
+/* ": 10 so, 2 so" for all that are not 0; without the number if it is only one. */
 static void add_reasons(
 	struct text *text, const uint64_t *counts, size_t count, const char *(*name)(unsigned reason))
 {
 	const char *comma = ": ";
+	uint64_t all = sum(counts, count);
 	char number[COUNT_SIZE];
 
 	for (size_t i = 0; i < count; i++) {
 		if (!counts[i])
 			continue;
-		text_add(text, "%s%s %s", comma, style_number(counts[i], number), name((unsigned)i));
+		text_add(text, "%s%s%s%s", comma, counts[i] == all ? "" : style_number(counts[i], number),
+			counts[i] == all ? "" : " ", name((unsigned)i));
 		comma = ", ";
 	}
 }
@@ -154,8 +169,8 @@ static void put_samples(const struct style *style, const struct profile_quality 
 
 	text_add(&text, "%s taken", style_number(q->samples, n));
 	if (q->rate || q->samples) {
-		text_add(&text, " (%.0f of %u a second of %s, ", q->achieved, q->rate,
-			q->sources & 1u << HYB_SOURCE_WALL ? "wall time" : "CPU");
+		text_add(&text, " (%.0f a second of %s, %u wanted; ", q->achieved,
+			q->sources & 1u << HYB_SOURCE_WALL ? "wall time" : "CPU", q->rate);
 		add_sources(&text, q->sources);
 		text_add(&text, ")");
 	} else {
@@ -163,7 +178,7 @@ static void put_samples(const struct style *style, const struct profile_quality 
 	}
 	text_add(&text, "; %s dropped", style_number(dropped, n));
 	if (dropped) {
-		text_add(&text, " (%.2g %%)", share(dropped, dropped + q->samples));
+		text_add(&text, " (%s)", percent(dropped, dropped + q->samples, n));
 		add_reasons(&text, q->dropped, 16, facts_drop_text);
 	}
 	put_line(style, INK_BOLD, "samples", &text);
@@ -173,16 +188,16 @@ static void put_paths(const struct style *style, const struct profile_quality *q
 {
 	struct text text = text_begin();
 	uint64_t partial = sum(q->partial, 8);
-	char n[COUNT_SIZE];
+	char n[COUNT_SIZE], m[COUNT_SIZE];
 
 	if (partial) {
-		text_add(&text, "%s incomplete (%.2g %%)", style_number(partial, n),
-			share(partial, q->samples));
+		text_add(&text, "%s incomplete (%s)", style_number(partial, n),
+			percent(partial, q->samples, m));
 		add_reasons(&text, q->partial, 8, facts_partial_text);
 	}
 	if (q->guessed)
-		text_add(&text, "%s%s of %" PRIu64 " frames found by a guess", partial ? "; " : "",
-			style_number(q->guessed, n), q->frames);
+		text_add(&text, "%s%s of %s frames found by a guess", partial ? "; " : "",
+			style_number(q->guessed, n), style_number(q->frames, m));
 	put_line(style, INK_BOLD, "paths", &text);
 }
 
@@ -200,10 +215,8 @@ static void put_unresolved(const struct style *style, const struct profile *prof
 	}
 	if (!count)
 		return;
-	text_add(&text,
-		"%s code address%s without a name (%s sample%s, %.2g %%):", style_number(addresses, a),
-		addresses == 1 ? "" : "es", style_number(samples, b), plural(samples),
-		share(samples, profile_quality(profile)->samples));
+	text_add(&text, "%s code address%s without a name (%s of the samples):", style_number(addresses, a),
+		addresses == 1 ? "" : "es", percent(samples, profile_quality(profile)->samples, b));
 	for (size_t i = 0; i < count && i < LIST_MAX; i++) {
 		const char *base = strrchr(rows[i].module, '/');
 
@@ -213,7 +226,7 @@ static void put_unresolved(const struct style *style, const struct profile *prof
 					  : "in no module");
 	}
 	if (count > LIST_MAX)
-		text_add(&text, ", %zu more modules", count - LIST_MAX);
+		text_add(&text, ", and in %zu more", count - LIST_MAX);
 	put_line(style, INK_BOLD, "names", &text);
 }
 
@@ -223,7 +236,7 @@ static void put_cost(const struct style *style, const struct profile_quality *q)
 	char handler[COUNT_SIZE], probes[COUNT_SIZE], n[COUNT_SIZE];
 
 	if (q->handler_time || q->probe_calls) {
-		text_add(&text, "%.2g %% of CPU:", share(q->handler_time + q->probe_time, q->cpu));
+		text_add(&text, "%s of CPU:", percent(q->handler_time + q->probe_time, q->cpu, n));
 		text_add(&text, " %s taking samples", style_duration(q->handler_time, handler));
 	}
 	if (q->probe_calls)
@@ -274,7 +287,7 @@ static void put_probes(const struct style *style, const struct profile_quality *
 		also = "; ";
 	}
 	if (wrong) {
-		text_add(&text, "%s%s not followed", also, style_number(wrong, n));
+		text_add(&text, "%s%s faults", also, style_number(wrong, n));
 		add_reasons(&text, q->faults, 8, facts_fault_text);
 		also = "; ";
 	}

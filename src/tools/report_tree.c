@@ -59,22 +59,26 @@ static int put_count(const struct table *t, uint64_t count)
 	return fprintf(t->style->out, "%8s", count ? style_count(count, text) : "");
 }
 
+static const char *unit_words(const struct style *style)
+{
+	return style->unit == 1e9 ? "seconds" : style->unit == 1e6 ? "milliseconds" : "microseconds";
+}
+
 static void put_heading(const struct table *t, const char *name)
 {
 	FILE *out = t->style->out;
-	const char *unit = t->style->unit_name;
-	int w = t->width - (int)strlen(unit);
+	int w = t->width + 1;
 
 	fputc('\n', out);
 	style_ink(t->style, INK_DIM);
-	fprintf(out, "%*s %s %6s", w, t->inclusive ? "incl" : "time", unit, "%");
+	fprintf(out, "%*s %6s", w, t->inclusive ? "incl" : "time", "%");
 	if (t->inclusive)
-		fprintf(out, "%*s %s", w, "excl", unit);
+		fprintf(out, "%*s", w, "excl");
 	if (t->blocked)
-		fprintf(out, "%*s %s", w, "blocked", unit);
+		fprintf(out, "%*s", w, "blocked");
 	if (t->calls)
 		fprintf(out, "%8s", "calls");
-	fprintf(out, "%8s  %s\n", "samples", name);
+	fprintf(out, "%8s  %s (%s)\n", "samples", name, unit_words(t->style));
 	style_ink(t->style, INK_PLAIN);
 }
 
@@ -281,11 +285,9 @@ static void diff_links(const void *tree, uint32_t i, uint32_t *ret_child, uint32
 
 static bool diff_visible(const struct walker *w, uint32_t i)
 {
-	const struct profile_diff_node *n = diff_at(w, i);
 	const struct table *t = w->data;
-	uint64_t a = n->after.inclusive, b = n->before.inclusive;
 
-	return (a > b ? a - b : b - a) >= t->least;
+	return diff_at(w, i)->change >= t->least;
 }
 
 /* Change in ns with its sign; times are far below 2^63. */
@@ -365,10 +367,10 @@ int report_diff(struct style *style, const struct report_options *options, const
 	table_init(&table, style, options, before ? before : after);
 	if (before < after)
 		style_set_unit(style, after);
-	w = table.width - (int)strlen(style->unit_name);
+	w = table.width + 1;
 	style_ink(style, INK_DIM);
-	fprintf(style->out, "\n%*s %s%*s %s%*s %s %6s%*s %s  call tree\n", w, "before", style->unit_name, w,
-		"after", style->unit_name, w, "change", style->unit_name, "%", w, "excl", style->unit_name);
+	fprintf(style->out, "\n%*s%*s%*s %6s%*s  call tree (%s)\n", w, "before", w, "after", w, "change", "%",
+		w, "excl", unit_words(style));
 	style_ink(style, INK_PLAIN);
 	return report_walk(&walker);
 }
