@@ -1,0 +1,219 @@
+/* hybrid-dump: header, chunks and definitions, as they lie in the file. */
+#include "reader/defs.h"
+#include "tools/dump.h"
+
+static const char *const clocks[] = {NULL, "monotonic", "tsc"};
+static const char *const sources[] = {"none", "cpu-timer", "task-clock", "timer", "wall"};
+static const char *const states[] = {NULL, "running", "exited", "exec", "stopped"};
+static const char *const kinds[] = {NULL, "defs", "location", "nodes", "trace", "stack"};
+static const char *const types[] = {
+	NULL, "region", "module", "map", "metadata", "note", "counter", "text", "child", "pad"};
+static const char *const region_kinds[] = {
+	NULL, "user", "function", "loop", "parameter", "paused", "overflow", "dynamic"};
+static const char *const severities[] = {NULL, "information", "warning", "error"};
+static const char *const child_kinds[] = {NULL, "fork", "exec"};
+static const char *const number_types[] = {NULL, "integer", "double"};
+
+const char *dump_word(const char *const *words, size_t count, uint64_t value)
+{
+	return value < count && words[value] ? words[value] : "?";
+}
+
+void dump_header(struct out *out, const struct process *process)
+{
+	const struct hyb_header *h = &process->file.header;
+
+	out_begin(out, "file");
+	out_text(out, "path", process->file.path);
+	out_number(out, "major", h->version_major);
+	out_number(out, "minor", h->version_minor);
+	out_number(out, "size", process->file.size);
+	out_number(out, "claimed", h->claimed);
+	out_number(out, "pid", h->pid);
+	out_number(out, "ppid", h->ppid);
+	out_number(out, "image", h->image);
+	out_word(out, "state", DUMP_WORD(states, h->state));
+	out_text(out, "host", h->host);
+	out_end(out);
+	out_begin(out, "clock");
+	out_word(out, "kind", DUMP_WORD(clocks, h->clock));
+	out_number(out, "shift", h->clock_shift);
+	out_number(out, "first_tick", h->first.tick);
+	out_number(out, "first_mono", h->first.mono);
+	out_number(out, "last_tick", h->last.tick);
+	out_number(out, "last_mono", h->last.mono);
+	out_number(out, "realtime", h->realtime);
+	out_number(out, "end", h->end);
+	out_end(out);
+	out_begin(out, "settings");
+	out_word(out, "source", DUMP_WORD(sources, h->source));
+	out_number(out, "rate", h->rate);
+	out_number(out, "trace_events", h->trace_events);
+	out_number(out, "trace_limit", h->trace_limit);
+	out_number(out, "budget", h->budget);
+	out_end(out);
+	out_begin(out, "totals");
+	out_number(out, "threads", h->threads);
+	out_number(out, "threads_lost", h->threads_lost);
+	out_number(out, "regions_lost", h->regions_lost);
+	out_number(out, "names_cut", h->names_cut);
+	out_number(out, "trace_bytes", h->trace_bytes);
+	out_number(out, "trace_stopped", h->trace_stopped);
+	out_number(out, "probe_cost", h->probe_cost);
+	out_end(out);
+}
+
+void dump_chunks(struct out *out, const struct process *process)
+{
+	for (size_t i = 0; i < process->file.chunk_count; i++) {
+		const struct chunk *chunk = &process->file.chunks[i];
+
+		out_begin(out, "chunk");
+		out_hex(out, "offset", chunk->offset);
+		out_word(out, "kind", DUMP_WORD(kinds, chunk->kind));
+		if (DUMP_WORD(kinds, chunk->kind)[0] == '?')
+			out_number(out, "number", chunk->kind);
+		out_number(out, "size", chunk->size);
+		out_number(out, "used", chunk->used);
+		out_number(out, "location", chunk->location);
+		out_number(out, "serial", chunk->serial);
+		out_end(out);
+	}
+}
+
+/* ------------------------------------------------------------ definitions */
+
+/* Strings that do not fit their record are damage, which the reader describes. */
+static void show_strings(struct out *out, const struct hyb_def *def, size_t head, const char *a_field,
+	size_t a_len, const char *b_field, size_t b_len)
+{
+	const char *a, *b = NULL;
+
+	if (!def_strings(def, head, a_len, &a, b_len, b_field ? &b : NULL)) {
+		out_flag(out, "damaged", true);
+		return;
+	}
+	out_text(out, a_field, a);
+	if (b_field)
+		out_text(out, b_field, b);
+}
+
+static void show_region(struct out *out, const struct hyb_def *def)
+{
+	const struct hyb_def_region *d = (const struct hyb_def_region *)def;
+
+	out_word(out, "kind", DUMP_WORD(region_kinds, d->kind));
+	out_number(out, "line", d->line);
+	show_strings(out, def, sizeof(*d), "name", d->name_len, "file", d->file_len);
+}
+
+static void show_module(struct out *out, const struct hyb_def *def)
+{
+	const struct hyb_def_module *d = (const struct hyb_def_module *)def;
+	size_t id_len = d->build_id_len < sizeof(d->build_id) ? d->build_id_len : sizeof(d->build_id);
+
+	out_number(out, "id", d->id);
+	out_bytes(out, "build_id", d->build_id, id_len);
+	out_number(out, "file_size", d->file_size);
+	out_signed(out, "mtime", d->mtime);
+	show_strings(out, def, sizeof(*d), "path", d->path_len, NULL, 0);
+}
+
+static void show_map(struct out *out, const struct hyb_def *def)
+{
+	const struct hyb_def_map *d = (const struct hyb_def_map *)def;
+
+	out_number(out, "module", d->module);
+	out_hex(out, "bias", d->bias);
+	out_hex(out, "start", d->start);
+	out_hex(out, "end", d->end);
+	out_number(out, "loaded", d->loaded);
+	out_number(out, "unloaded", d->unloaded);
+}
+
+static void show_metadata(struct out *out, const struct hyb_def *def)
+{
+	const struct hyb_def_metadata *d = (const struct hyb_def_metadata *)def;
+
+	show_strings(out, def, sizeof(*d), "key", d->key_len, "value", d->value_len);
+}
+
+static void show_note(struct out *out, const struct hyb_def *def)
+{
+	const struct hyb_def_note *d = (const struct hyb_def_note *)def;
+
+	out_number(out, "tick", d->tick);
+	out_word(out, "severity", DUMP_WORD(severities, d->severity));
+	show_strings(out, def, sizeof(*d), "text", d->text_len, NULL, 0);
+}
+
+static void show_counter(struct out *out, const struct hyb_def *def)
+{
+	const struct hyb_def_counter *d = (const struct hyb_def_counter *)def;
+
+	out_word(out, "values", DUMP_WORD(number_types, d->type));
+	show_strings(out, def, sizeof(*d), "name", d->name_len, "unit", d->unit_len);
+}
+
+static void show_text(struct out *out, const struct hyb_def *def)
+{
+	const struct hyb_def_text *d = (const struct hyb_def_text *)def;
+
+	show_strings(out, def, sizeof(*d), "text", d->len, NULL, 0);
+}
+
+static void show_child(struct out *out, const struct hyb_def *def)
+{
+	const struct hyb_def_child *d = (const struct hyb_def_child *)def;
+
+	out_number(out, "tick", d->tick);
+	out_word(out, "kind", DUMP_WORD(child_kinds, d->kind));
+	out_number(out, "pid", d->pid);
+	show_strings(out, def, sizeof(*d), "path", d->path_len, NULL, 0);
+}
+
+static const struct {
+	size_t size; /* of the structure */
+	void (*show)(struct out *out, const struct hyb_def *def);
+} shows[] = {
+	[HYB_DEF_REGION] = {sizeof(struct hyb_def_region), show_region},
+	[HYB_DEF_MODULE] = {sizeof(struct hyb_def_module), show_module},
+	[HYB_DEF_MAP] = {sizeof(struct hyb_def_map), show_map},
+	[HYB_DEF_METADATA] = {sizeof(struct hyb_def_metadata), show_metadata},
+	[HYB_DEF_NOTE] = {sizeof(struct hyb_def_note), show_note},
+	[HYB_DEF_COUNTER] = {sizeof(struct hyb_def_counter), show_counter},
+	[HYB_DEF_TEXT] = {sizeof(struct hyb_def_text), show_text},
+	[HYB_DEF_CHILD] = {sizeof(struct hyb_def_child), show_child},
+};
+
+static void show_def(struct out *out, uint64_t id, const struct hyb_def *def)
+{
+	bool known = def->type < sizeof(shows) / sizeof(shows[0]) && shows[def->type].show;
+
+	out_begin(out, "def");
+	out_hex(out, "offset", id);
+	out_word(out, "type", DUMP_WORD(types, def->type));
+	if (!known)
+		out_number(out, "number", def->type);
+	out_number(out, "size", def->size);
+	if (known && def->size >= shows[def->type].size)
+		shows[def->type].show(out, def);
+	else if (known)
+		out_flag(out, "damaged", true);
+	out_end(out);
+}
+
+void dump_defs(struct out *out, const struct process *process, void *buffer)
+{
+	for (size_t i = 0; i < process->file.chunk_count; i++) {
+		const struct chunk *chunk = &process->file.chunks[i];
+		const struct hyb_def *def;
+		struct defs defs;
+
+		if (chunk->kind != HYB_CHUNK_DEFS)
+			continue;
+		defs_init(&defs, buffer, file_read_chunk(&process->file, chunk, buffer, process->damage));
+		while ((def = defs_next(&defs)))
+			show_def(out, chunk->offset + defs_offset(&defs, def), def);
+	}
+}

@@ -1,0 +1,117 @@
+#include "tools/dump_out.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+void out_begin(struct out *out, const char *record)
+{
+	fprintf(out->file, out->json ? "{\"record\":\"%s\"" : "%s", record);
+}
+
+static void field_name(struct out *out, const char *field)
+{
+	fprintf(out->file, out->json ? ",\"%s\":" : " %s ", field);
+}
+
+void out_number(struct out *out, const char *field, uint64_t value)
+{
+	field_name(out, field);
+	fprintf(out->file, "%" PRIu64, value);
+}
+
+void out_signed(struct out *out, const char *field, int64_t value)
+{
+	field_name(out, field);
+	fprintf(out->file, "%" PRId64, value);
+}
+
+void out_real(struct out *out, const char *field, double value)
+{
+	field_name(out, field);
+	if (out->json && !isfinite(value))
+		fputs("null", out->file);
+	else
+		fprintf(out->file, "%.17g", value);
+}
+
+void out_hex(struct out *out, const char *field, uint64_t value)
+{
+	field_name(out, field);
+	fprintf(out->file, out->json ? "%" PRIu64 : "0x%" PRIx64, value);
+}
+
+void out_flag(struct out *out, const char *field, bool value)
+{
+	if (out->json) {
+		field_name(out, field);
+		fputs(value ? "true" : "false", out->file);
+	} else if (value) {
+		fprintf(out->file, " %s", field);
+	}
+}
+
+void out_word(struct out *out, const char *field, const char *word)
+{
+	field_name(out, field);
+	fprintf(out->file, out->json ? "\"%s\"" : "%s", word);
+}
+
+/* Bytes of the well-formed UTF-8 character at `s`, or 0. */
+static unsigned utf8_length(const unsigned char *s)
+{
+	unsigned length = *s >= 0xc2 && *s < 0xe0   ? 2
+			  : *s >= 0xe0 && *s < 0xf0 ? 3
+			  : *s >= 0xf0 && *s < 0xf5 ? 4
+						    : 0;
+
+	for (unsigned i = 1; i < length; i++)
+		if ((s[i] & 0xc0) != 0x80)
+			return 0;
+	/* Too long, a surrogate, or above the last character. */
+	if ((*s == 0xe0 && s[1] < 0xa0) || (*s == 0xed && s[1] > 0x9f) || (*s == 0xf0 && s[1] < 0x90) ||
+		(*s == 0xf4 && s[1] > 0x8f))
+		return 0;
+	return length;
+}
+
+void out_text(struct out *out, const char *field, const char *text)
+{
+	field_name(out, field);
+	putc('"', out->file);
+	for (const unsigned char *s = (const unsigned char *)text; *s; s++) {
+		unsigned length = utf8_length(s);
+
+		if (*s == '"' || *s == '\\') {
+			fprintf(out->file, "\\%c", *s);
+		} else if (*s == '\n') {
+			fputs("\\n", out->file);
+		} else if (*s >= 0x20 && *s < 0x7f) {
+			putc(*s, out->file);
+		} else if (length) {
+			fwrite(s, 1, length, out->file);
+			s += length - 1;
+		} else {
+			fprintf(out->file, out->json ? "\\u%04x" : "\\x%02x", *s);
+		}
+	}
+	putc('"', out->file);
+}
+
+void out_bytes(struct out *out, const char *field, const uint8_t *bytes, size_t length)
+{
+	field_name(out, field);
+	if (out->json)
+		putc('"', out->file);
+	for (size_t i = 0; i < length; i++)
+		fprintf(out->file, "%02x", bytes[i]);
+	if (out->json)
+		putc('"', out->file);
+	else if (!length)
+		putc('-', out->file);
+}
+
+void out_end(struct out *out)
+{
+	fputs(out->json ? "}\n" : "\n", out->file);
+}

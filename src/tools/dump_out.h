@@ -1,0 +1,29 @@
+/*
+ * A record a line: its name, then fields. As text "chunk offset 0x1000 kind
+ * defs ...", or as one JSON object. The same calls make both.
+ */
+#ifndef DUMP_OUT_H
+#define DUMP_OUT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+struct out {
+	FILE *file;
+	bool json;
+};
+
+void out_begin(struct out *out, const char *record);
+void out_number(struct out *out, const char *field, uint64_t value);
+void out_signed(struct out *out, const char *field, int64_t value);
+void out_real(struct out *out, const char *field, double value);
+void out_hex(struct out *out, const char *field, uint64_t value); /* a number in JSON */
+void out_flag(struct out *out, const char *field, bool value); /* text: only the field's name, if true */
+void out_word(struct out *out, const char *field, const char *word); /* text: without quotes */
+void out_text(struct out *out, const char *field,
+	const char *text); /* any bytes; what cannot be shown is escaped */
+void out_bytes(struct out *out, const char *field, const uint8_t *bytes, size_t length); /* hexadecimal */
+void out_end(struct out *out);
+
+#endif
