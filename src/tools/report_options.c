@@ -209,7 +209,8 @@ static void set_option(struct report_options *o, int c)
 	}
 }
 
-static int parse_option(struct report_options *o, int c, int *sort)
+/* `word`: the argument it stands in. */
+static int parse_option(struct report_options *o, int c, const char *word, int *sort)
 {
 	switch (c) {
 	case OPTION_FLAT:
@@ -227,7 +228,10 @@ static int parse_option(struct report_options *o, int c, int *sort)
 	case OPTION_THREAD:
 		return parse_number("--thread", optarg, UINT32_MAX, &o->thread);
 	case '?':
-		fprintf(stderr, "hybrid-report: see hybrid-report --help\n");
+		fprintf(stderr,
+			"hybrid-report: %s: no such option, or its value is missing; see hybrid-report "
+			"--help\n",
+			word);
 		return -1;
 	}
 	set_option(o, c);
@@ -270,6 +274,7 @@ int report_options_parse(struct report_options *o, int argc, char **argv)
 	int c, sort = -1;
 
 	*o = (struct report_options){.colour = -1, .threshold = -1};
+	opterr = 0;
 	while ((c = getopt_long(argc, argv, "h", long_options, NULL)) != -1) {
 		if (c == 'h') {
 			fputs(help_text, stdout);
@@ -279,7 +284,7 @@ int report_options_parse(struct report_options *o, int argc, char **argv)
 			puts("hybrid-report " HYBRID_VERSION);
 			return 1;
 		}
-		if (parse_option(o, c, &sort))
+		if (parse_option(o, c, argv[optind - 1], &sort))
 			return -1;
 	}
 	o->paths = argv + optind;

@@ -185,8 +185,7 @@ void style_label(struct style *style, const struct label *label, unsigned used)
 	size_t taken, room = SIZE_MAX;
 
 	if (label->skipped)
-		snprintf(tail, sizeof(tail), " demoted: %s calls only counted",
-			style_number(label->skipped, count));
+		snprintf(tail, sizeof(tail), "  %s calls only counted", style_count(label->skipped, count));
 	taken = used + 2 * brackets + label->guess + (place ? columns_of(style, place) : 0) + strlen(tail);
 	if (style->cut)
 		room = style->width > taken + 8 ? style->width - taken : 8;
@@ -203,9 +202,11 @@ void style_label(struct style *style, const struct label *label, unsigned used)
 		put_safe(style, place, 0, SIZE_MAX);
 	fputs(brackets ? "]" : "", style->out);
 	style_ink(style, INK_PLAIN);
-	style_ink(style, INK_WARN);
-	fputs(tail, style->out);
-	style_ink(style, INK_PLAIN);
+	if (*tail) {
+		style_ink(style, INK_WARN);
+		fputs(tail, style->out);
+		style_ink(style, INK_PLAIN);
+	}
 	fputc('\n', style->out);
 	free(place);
 }
