@@ -15,6 +15,8 @@
 #include "sys.h"
 #include "wrap.h"
 
+#define HANDLER_LIMIT_NS 250000.0
+
 struct runtime rt;
 
 void say(const char *text)
@@ -139,6 +141,7 @@ __attribute__((constructor)) static void runtime_init(void)
 	rt.tsc = clock_has_tsc();
 	rt.tick_ns = estimate_tick();
 	rt.demote_ticks = (uint64_t)((double)rt.set.demote_ns / rt.tick_ns);
+	rt.handler_limit = (uint64_t)(HANDLER_LIMIT_NS / rt.tick_ns);
 	rt.cpu_period = rt.set.rate ? 1000000000u / rt.set.rate : 0;
 	if (!runtime_begin())
 		return;

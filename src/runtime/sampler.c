@@ -100,12 +100,18 @@ static bool was_waiting(const struct thread *t, const ucontext_t *context)
 	return pc[0] == 0x0f && pc[1] == 0x05;
 }
 
-/* Halves the rate when handlers take more of the thread's CPU time than allowed. */
+/*
+ * Halves the rate when handlers take more of the thread's CPU time than allowed,
+ * twice in a row: the first samples of a thread pay for page faults and rules.
+ */
 static void keep_budget(struct thread *t, uint64_t cpu)
 {
 	uint64_t used = (uint64_t)((double)(t->loc->handler_ticks - t->check_ticks) * rt.tick_ns);
+	bool over = used * 1000 > (cpu - t->check_cpu) * rt.set.budget;
 
-	if (used * 1000 > (cpu - t->check_cpu) * rt.set.budget) {
+	t->checks_over = over ? t->checks_over + 1 : 0;
+	if (t->checks_over == 2) {
+		t->checks_over = 0;
 		t->period *= 2;
 		t->loc->period = t->period;
 		t->loc->slowed++;
@@ -151,6 +157,7 @@ static void take(struct thread *t, const siginfo_t *info, const ucontext_t *cont
 {
 	uint64_t cpu = clock_ns(CLOCK_THREAD_CPUTIME_ID);
 	uint64_t weight = t->loc->source == HYB_SOURCE_WALL ? 1 + (uint64_t)info->si_overrun : 1;
+	uint64_t spent;
 	uint32_t node;
 
 	if (t->loc->source == HYB_SOURCE_TIMER && was_waiting(t, context)) {
@@ -164,7 +171,9 @@ static void take(struct thread *t, const siginfo_t *info, const ucontext_t *cont
 		return;
 	}
 	record(t, node, now, cpu, weight);
-	t->loc->handler_ticks += clock_tick() - now;
+	spent = clock_tick() - now;
+	/* A handler that took longer was not running all the time: other threads had the core. */
+	t->loc->handler_ticks += spent < rt.handler_limit ? spent : rt.handler_limit;
 	if (t->loc->samples % CHECK_SAMPLES == 0)
 		keep_budget(t, cpu);
 	if (rt_source(t)->jitter && t->loc->samples % JITTER_SAMPLES == 0)

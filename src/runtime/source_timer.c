@@ -9,15 +9,25 @@
 
 #include "sampler.h"
 
-static void set_period(struct thread *t, uint64_t period)
+static struct timespec timespec_of(uint64_t ns)
 {
-	struct timespec ts = {(time_t)(period / 1000000000u), (long)(period % 1000000000u)};
-	struct itimerspec its = {.it_interval = ts, .it_value = ts};
+	return (struct timespec){(time_t)(ns / 1000000000u), (long)(ns % 1000000000u)};
+}
+
+static void set_timer(struct thread *t, uint64_t first, uint64_t period)
+{
+	struct itimerspec its = {.it_interval = timespec_of(period), .it_value = timespec_of(first)};
 
 	syscall(SYS_timer_settime, (int)t->timer, 0, &its, NULL);
 }
 
-static int start_on(struct thread *t, clockid_t clock, uint64_t period)
+static void set_period(struct thread *t, uint64_t period)
+{
+	set_timer(t, period, period);
+}
+
+/* `first`: ns to the first signal. A thread that lives shorter than a period must have its chance, too. */
+static int start_on(struct thread *t, clockid_t clock, uint64_t first, uint64_t period)
 {
 	struct sigevent event = {
 		.sigev_notify = SIGEV_THREAD_ID,
@@ -31,18 +41,25 @@ static int start_on(struct thread *t, clockid_t clock, uint64_t period)
 	if (syscall(SYS_timer_create, clock, &event, &id))
 		return -errno;
 	t->timer = (uint32_t)id;
-	set_period(t, period);
+	set_timer(t, first, period);
 	return 0;
 }
 
+/* At the tick's rate any tick may be the first; below it, one tick in so many. */
 static int start_cpu(struct thread *t, uint64_t period)
 {
-	return start_on(t, CLOCK_THREAD_CPUTIME_ID, period);
+	struct timespec tick = {0, 4000000};
+	uint64_t first = 1;
+
+	clock_getres(CLOCK_MONOTONIC_COARSE, &tick);
+	if (period > (uint64_t)tick.tv_nsec * 3 / 2)
+		first = 1 + t->random % (period - (uint64_t)tick.tv_nsec / 2);
+	return start_on(t, CLOCK_THREAD_CPUTIME_ID, first, period);
 }
 
 static int start_monotonic(struct thread *t, uint64_t period)
 {
-	return start_on(t, CLOCK_MONOTONIC, period);
+	return start_on(t, CLOCK_MONOTONIC, 1 + t->random % period, period);
 }
 
 static void stop(struct thread *t)
