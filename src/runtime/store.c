@@ -93,6 +93,8 @@ static int map_segment(int fd, uint64_t index)
 	at = mmap(NULL, HYB_SEGMENT, PROT_READ | PROT_WRITE, MAP_SHARED, fd, (off_t)(index * HYB_SEGMENT));
 	if (at == MAP_FAILED)
 		return -errno;
+	/* Else each first touch of a page reads, and clears, a whole window ahead. */
+	madvise(at, HYB_SEGMENT, MADV_RANDOM);
 	if (!atomic_compare_exchange_strong(&store.segment[index], &none, at))
 		munmap(at, HYB_SEGMENT);
 	return 0;
