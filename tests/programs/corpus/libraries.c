@@ -5,6 +5,7 @@
 #include <dlfcn.h>
 #include <libgen.h>
 #include <pthread.h>
+#include <signal.h>
 #include <spawn.h>
 #include <stdatomic.h>
 #include <sys/wait.h>
@@ -141,9 +142,14 @@ static void *thread_work(void *argument)
 void case_threads(void)
 {
 	pthread_t threads[3];
+	sigset_t all, before;
 
 	for (int i = 0; i < 3; i++)
 		CHECK(!pthread_create(&threads[i], NULL, thread_work, NULL));
+	/* Signals to the process then find one of the others. */
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &before);
 	for (int i = 0; i < 3; i++)
 		pthread_join(threads[i], NULL);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
 }

@@ -1,0 +1,286 @@
+/*
+ * Preloaded into a program: ten thousand times a second it walks the interrupted
+ * stack twice, by the runtime's unwinder and by libunwind, and compares. At the
+ * end it appends one line to the file ORACLE_OUT:
+ *
+ *     NAME samples=N same=N shorter=N longer=N differ=N main=N astray=N guessed=N
+ *
+ * same: both walks are equal, frame by frame; every second of ours is bounded by
+ * a snippet and has to end at its frame. shorter: ours ends early and says that
+ * it is incomplete. longer: libunwind ends early. differ: two different frames;
+ * the first few are described on lines "#". main: ours came to main. astray: ours
+ * claims to be complete and did not, which only a thread or a switched stack may do.
+ */
+#define UNW_LOCAL_ONLY
+#include <libunwind.h>
+
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "runtime/modules.h"
+#include "runtime/store.h"
+#include "runtime/unwind.h"
+#include "runtime/unwind_cache.h"
+
+#define FRAMES 500 /* that are compared; deeper stacks are cut in both */
+#define NOTES 4
+#define SIGNAL (SIGRTMAX - 2)
+#define PERIOD_NS 100000
+
+/* What the unwinder wants of the rest of the runtime: a place for definitions. */
+struct runtime rt;
+struct store store;
+static uint8_t definitions[HYB_SEGMENT];
+static uint64_t defined = HYB_PAGE;
+
+uint64_t store_define(enum hyb_def_type type, const void *head, size_t head_len, const char *a, size_t a_len,
+	const char *b, size_t b_len)
+{
+	uint64_t at = defined;
+
+	if (at + head_len + a_len + 8 > sizeof(definitions))
+		return 0;
+	memcpy(definitions + at, head, head_len);
+	if (a)
+		memcpy(definitions + at + head_len, a, a_len);
+	defined += (head_len + a_len + 8) & ~7ul;
+	return at;
+}
+
+static struct oracle {
+	const char *name;
+	unw_word_t main_start, main_end; /* code of watched_main() */
+	struct unwind_snippet snippet; /* in watched_main(), for bounded walks */
+	unsigned long samples, same, shorter, longer, differ, through, astray, guessed;
+	char notes[NOTES * 4096];
+	size_t notes_length;
+	unsigned notes_count;
+	volatile bool running;
+	timer_t timer;
+	int (*main)(int, char **, char **);
+} oracle;
+
+struct path {
+	size_t count;
+	uintptr_t pc[FRAMES];
+};
+
+/* `data` counts: the first snippet is watched_main's, then there is none. */
+static struct unwind_snippet next_snippet(void *data)
+{
+	int *asked = data;
+
+	return (*asked)++ ? (struct unwind_snippet){0, 0} : oracle.snippet;
+}
+
+static enum unwind_end walk_ours(const ucontext_t *context, struct path *path)
+{
+	static uint64_t code[FRAMES];
+	int asked = oracle.samples % 2 ? 0 : 1;
+	uintptr_t page = (uintptr_t)context->uc_mcontext.gregs[REG_RSP] & ~4095ul;
+	struct unwind u = {
+		.context = context,
+		.stack_lo = page,
+		.stack_hi = page + 4096,
+		.next_snippet = next_snippet,
+		.data = &asked,
+		.code = code,
+		.max = FRAMES,
+	};
+
+	modules_update(false);
+	unwind_walk(&u);
+	for (size_t i = 0; i < u.count; i++)
+		path->pc[i] = modules_address(code[FRAMES - 1 - i] & ~UNWIND_EXACT);
+	path->count = u.count;
+	oracle.guessed += u.guessed;
+	return u.end;
+}
+
+/* What handlers return to, mov $15,%rax; syscall: no frame of anybody's. */
+static bool is_trampoline(uintptr_t pc)
+{
+	static const unsigned char code[] = {0x48, 0xc7, 0xc0, 0x0f, 0, 0, 0, 0x0f, 0x05};
+	struct module_map map;
+
+	return modules_find(pc, &map) && map.end - pc > sizeof(code) &&
+	       !memcmp((const void *)pc, code, sizeof(code));
+}
+
+static bool in_main(uintptr_t pc)
+{
+	return pc - 1 >= oracle.main_start && pc - 1 < oracle.main_end;
+}
+
+static void walk_libunwind(ucontext_t *context, struct path *path)
+{
+	unw_cursor_t cursor;
+	unw_word_t pc;
+
+	path->count = 0;
+	if (unw_init_local2(&cursor, context, UNW_INIT_SIGNAL_FRAME))
+		return;
+	do {
+		if (unw_get_reg(&cursor, UNW_REG_IP, &pc) || !pc)
+			return;
+		if (!is_trampoline(pc))
+			path->pc[path->count++] = pc;
+	} while (path->count < FRAMES && unw_step(&cursor) > 0);
+}
+
+static void note(const char *kind, const struct path *ours, const struct path *theirs, size_t at, int end)
+{
+	const struct path *paths[2] = {ours, theirs};
+	char *text = oracle.notes + oracle.notes_length;
+	size_t room = sizeof(oracle.notes) - oracle.notes_length, n;
+
+	if (oracle.notes_count == NOTES || room < 2048)
+		return;
+	oracle.notes_count++;
+	n = (size_t)snprintf(text, room, "# %s %s at frame %zu, end %d", oracle.name, kind, at, end);
+	for (int p = 0; p < 2; p++) {
+		n += (size_t)snprintf(
+			text + n, room - n, "; %s %zu:", p ? "libunwind" : "ours", paths[p]->count);
+		for (size_t i = at > 2 ? at - 2 : 0; i < paths[p]->count && i < at + 4; i++) {
+			struct module_map map = {0};
+			bool known = modules_find(paths[p]->pc[i] - 1, &map);
+			const char *module = known ? modules_path(&map) : "?";
+
+			module = strrchr(module, '/') ? strrchr(module, '/') + 1 : module;
+			n += (size_t)snprintf(
+				text + n, room - n, " %s+%lx", module, paths[p]->pc[i] - map.bias);
+		}
+	}
+	oracle.notes_length += n + (size_t)snprintf(text + n, room - n, "\n");
+}
+
+static void compare(const struct path *ours, const struct path *theirs, enum unwind_end end)
+{
+	size_t at = 0;
+
+	while (at < ours->count && at < theirs->count && ours->pc[at] == theirs->pc[at])
+		at++;
+	if (at == ours->count && (end == UNWIND_SNIPPET ? in_main(ours->pc[at - 1]) : at == theirs->count)) {
+		oracle.same++;
+	} else if (at == ours->count && (end == UNWIND_NO_RULE || end == UNWIND_BAD_STACK)) {
+		oracle.shorter++;
+		note("shorter", ours, theirs, at, (int)end);
+	} else if (at == theirs->count) {
+		oracle.longer++;
+		note("longer", ours, theirs, at, (int)end);
+	} else {
+		oracle.differ++;
+		note("differ", ours, theirs, at, (int)end);
+	}
+}
+
+/* Once: were it periodic, walks that take longer than the period would leave the program no time. */
+static void arm(void)
+{
+	static const struct itimerspec once = {.it_value = {0, PERIOD_NS}};
+
+	timer_settime(oracle.timer, 0, &once, NULL);
+}
+
+static void sample(int number, siginfo_t *info, void *context)
+{
+	static struct path ours, theirs;
+	static volatile bool busy; /* two threads at once: the second one's sample is not taken */
+	enum unwind_end end;
+	bool through = false;
+
+	if (!oracle.running || __atomic_test_and_set(&busy, __ATOMIC_ACQUIRE))
+		return;
+	end = walk_ours(context, &ours);
+	walk_libunwind(context, &theirs);
+	oracle.samples++;
+	compare(&ours, &theirs, end);
+	for (size_t i = 0; i < ours.count && !through; i++)
+		through = in_main(ours.pc[i]);
+	oracle.through += through;
+	if (!through && (end == UNWIND_OUTERMOST || end == UNWIND_SNIPPET)) {
+		oracle.astray++;
+		note("astray", &ours, &theirs, ours.count, (int)end);
+	}
+	__atomic_clear(&busy, __ATOMIC_RELEASE);
+	arm();
+}
+
+static void write_all(int fd, const char *text, size_t length)
+{
+	if (write(fd, text, length) != (ssize_t)length)
+		_exit(99);
+}
+
+static void finish(void)
+{
+	char line[512];
+	int fd = open(getenv("ORACLE_OUT"), O_WRONLY | O_CREAT | O_APPEND, 0644), n;
+
+	oracle.running = false;
+	n = snprintf(line, sizeof(line),
+		"%s samples=%lu same=%lu shorter=%lu longer=%lu differ=%lu main=%lu astray=%lu guessed=%lu\n",
+		oracle.name, oracle.samples, oracle.same, oracle.shorter, oracle.longer, oracle.differ,
+		oracle.through, oracle.astray, oracle.guessed);
+	write_all(fd, line, (size_t)n);
+	write_all(fd, oracle.notes, oracle.notes_length);
+	close(fd);
+}
+
+static __attribute__((noinline)) void begin(void)
+{
+	struct sigaction action = {.sa_sigaction = sample, .sa_flags = SA_SIGINFO | SA_RESTART};
+	struct sigevent event = {.sigev_notify = SIGEV_SIGNAL, .sigev_signo = SIGNAL};
+
+	oracle.snippet.sp = (uintptr_t)__builtin_frame_address(0) + 16;
+	oracle.snippet.ra = (uintptr_t)__builtin_return_address(0);
+	store.segment[0] = definitions;
+	modules_init();
+	if (!strcmp(oracle.name, "dlopen")) /* its cache knows nothing of dlclose */
+		unw_set_caching_policy(unw_local_addr_space, UNW_CACHE_NONE);
+	sigaction(SIGNAL, &action, NULL);
+	if (timer_create(CLOCK_MONOTONIC, &event, &oracle.timer))
+		_exit(98);
+	oracle.running = true;
+	arm();
+}
+
+/* In the place of main: samples are taken from its first to its last instruction, or nearly so. */
+static int watched_main(int argc, char **argv, char **envp)
+{
+	int result;
+
+	begin();
+	result = oracle.main(argc, argv, envp);
+	finish();
+	return result;
+}
+
+typedef int start_main(int (*main)(int, char **, char **), int argc, char **argv, void (*init)(void),
+	void (*fini)(void), void (*rtld_fini)(void), void *stack_end);
+
+__attribute__((visibility("default"))) start_main __libc_start_main;
+
+int __libc_start_main(int (*main)(int, char **, char **), int argc, char **argv, void (*init)(void),
+	void (*fini)(void), void (*rtld_fini)(void), void *stack_end)
+{
+	start_main *next = (start_main *)dlsym(RTLD_NEXT, "__libc_start_main");
+	unw_proc_info_t info;
+
+	unsetenv("LD_PRELOAD");
+	if (argc < 2 || !getenv("ORACLE_OUT") ||
+		unw_get_proc_info_by_ip(unw_local_addr_space, (unw_word_t)watched_main, &info, NULL))
+		return next(main, argc, argv, init, fini, rtld_fini, stack_end);
+	oracle.name = argv[1];
+	oracle.main = main;
+	oracle.main_start = info.start_ip;
+	oracle.main_end = info.end_ip;
+	return next(watched_main, argc, argv, init, fini, rtld_fini, stack_end);
+}
