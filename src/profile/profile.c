@@ -186,7 +186,7 @@ static int sum_unresolved(struct profile *p)
 int profile_finish(struct profile *p, struct hyb_error *err)
 {
 	struct profile_quality *q = &p->quality;
-	uint64_t base = q->sources & 1u << HYB_SOURCE_WALL ? q->thread_wall : q->cpu;
+	uint64_t base = q->sources & (1u << HYB_SOURCE_WALL) ? q->thread_wall : q->cpu;
 	int r;
 
 	q->achieved = base ? (double)q->samples * 1e9 / (double)base : 0;

@@ -13,7 +13,8 @@
  *    it was blocked. B = wall time - CPU time of the location is blocked; it is
  *    given to probes in proportion to max(0, E - ran) where `ran` is the CPU
  *    time that samples saw in p, and the rest E - blocked is shared out. Blocked
- *    time stays with p itself. Wall-clock samples share out all of E;
+ *    time stays with p itself. Wall-clock samples share out all of E, and where
+ *    no samples were wanted nothing is known to be blocked;
  *  - a probe without samples keeps its E;
  *  - frames between probe and sampled frame are intermediate: exclusive 0.
  * At every node: inclusive = exclusive + blocked + sum of the children's inclusive.

@@ -59,7 +59,7 @@ static void split_blocked(const struct hyb_location_info *location, uint64_t *ex
 	uint64_t wait = wall > location->cpu ? wall - location->cpu : 0;
 	uint64_t room = 0, passed = 0;
 
-	if (location->source == HYB_SOURCE_WALL)
+	if (location->source == HYB_SOURCE_NONE || location->source == HYB_SOURCE_WALL)
 		return;
 	for (size_t i = 0; i < location->node_count; i++)
 		if (exclusive[i] > nodes[i].ran)
@@ -97,14 +97,6 @@ static void share_out(const struct hyb_node_info *nodes, size_t count, uint64_t 
 	}
 }
 
-static bool has_samples(const struct hyb_location_info *location)
-{
-	for (size_t i = 0; i < location->node_count; i++)
-		if (location->nodes[i].samples)
-			return true;
-	return false;
-}
-
 int share_location(const struct hyb_location_info *location, struct share *ret_share)
 {
 	size_t count = location->node_count;
@@ -114,11 +106,9 @@ int share_location(const struct hyb_location_info *location, struct share *ret_s
 
 	if (share.exclusive && share.blocked && scratch) {
 		probe_times(location->nodes, count, share.exclusive, scratch, scratch + count);
-		if (has_samples(location)) {
-			split_blocked(location, share.exclusive, share.blocked);
-			memset(scratch, 0, 2 * count * sizeof(uint64_t));
-			share_out(location->nodes, count, share.exclusive, scratch, scratch + count);
-		}
+		split_blocked(location, share.exclusive, share.blocked);
+		memset(scratch, 0, 2 * count * sizeof(uint64_t));
+		share_out(location->nodes, count, share.exclusive, scratch, scratch + count);
 		*ret_share = share;
 		share = (struct share){0};
 		r = 0;

@@ -154,7 +154,7 @@ static void add_sources(struct text *text, unsigned used)
 	const char *comma = "";
 
 	for (unsigned s = 0; s < 32; s++) {
-		if (!(used & 1u << s) || (s == HYB_SOURCE_NONE && used != 1))
+		if (!(used & (1u << s)) || (s == HYB_SOURCE_NONE && used != 1))
 			continue;
 		text_add(text, "%s%s", comma, facts_source_text(s));
 		comma = ", ";
@@ -170,7 +170,7 @@ static void put_samples(const struct style *style, const struct profile_quality 
 	text_add(&text, "%s taken", style_number(q->samples, n));
 	if (q->rate || q->samples) {
 		text_add(&text, " (%.0f a second of %s, %u wanted; ", q->achieved,
-			q->sources & 1u << HYB_SOURCE_WALL ? "wall time" : "CPU", q->rate);
+			q->sources & (1u << HYB_SOURCE_WALL) ? "wall time" : "CPU", q->rate);
 		add_sources(&text, q->sources);
 		text_add(&text, ")");
 	} else {

@@ -50,7 +50,7 @@ static void put_sampling(FILE *out, const struct profile_quality *q)
 	put_number(out, "rate_wanted", q->rate);
 	fprintf(out, ",\"rate_achieved\":%.3f,\"sources\":[", q->achieved);
 	for (unsigned s = 0; s < 32; s++) {
-		if (!(q->sources & 1u << s))
+		if (!(q->sources & (1u << s)))
 			continue;
 		fprintf(out, "%s\"%s\"", comma, facts_source_key(s));
 		comma = ",";

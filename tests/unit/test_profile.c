@@ -221,8 +221,24 @@ static void test_wall_source(void **state)
 	profile_free(p);
 }
 
-/* Without any sample it is not known what was blocked. */
-static void test_no_samples(void **state)
+/* Without sampling it is not known what was blocked. */
+static void test_no_sampling(void **state)
+{
+	struct fixture *f = fixture_new();
+	struct profile *p;
+
+	fixture_root(f, 1000, 10);
+	f->location.source = HYB_SOURCE_NONE;
+	fixture_region(f, 0, "wait", HYB_REGION_USER, 900, 1);
+	p = fixture_profile(f, PROFILE_ROUTINE, 1);
+	assert_int_equal(find_node(p, PROFILE_PROBE, "wait", 1)->exclusive, 900);
+	assert_int_equal(profile_nodes(p)[0].exclusive, 100);
+	assert_int_equal(profile_nodes(p)[0].blocked, 0);
+	profile_free(p);
+}
+
+/* A thread that only waits gets no CPU samples at all: its clock says that it was blocked. */
+static void test_idle_thread(void **state)
 {
 	struct fixture *f = fixture_new();
 	struct profile *p;
@@ -230,9 +246,11 @@ static void test_no_samples(void **state)
 	fixture_root(f, 1000, 10);
 	fixture_region(f, 0, "wait", HYB_REGION_USER, 900, 1);
 	p = fixture_profile(f, PROFILE_ROUTINE, 1);
-	assert_int_equal(find_node(p, PROFILE_PROBE, "wait", 1)->exclusive, 900);
-	assert_int_equal(profile_nodes(p)[0].exclusive, 100);
-	assert_int_equal(profile_nodes(p)[0].blocked, 0);
+	/* 990 of 1000, by 900 : 100 */
+	assert_int_equal(find_node(p, PROFILE_PROBE, "wait", 1)->blocked, 891);
+	assert_int_equal(find_node(p, PROFILE_PROBE, "wait", 1)->exclusive, 9);
+	assert_int_equal(profile_nodes(p)[0].blocked, 99);
+	assert_exact(p);
 	profile_free(p);
 }
 
@@ -394,7 +412,8 @@ int main(void)
 		cmocka_unit_test(test_sample_on_probe),
 		cmocka_unit_test(test_blocked),
 		cmocka_unit_test(test_wall_source),
-		cmocka_unit_test(test_no_samples),
+		cmocka_unit_test(test_no_sampling),
+		cmocka_unit_test(test_idle_thread),
 		cmocka_unit_test(test_children_longer),
 		cmocka_unit_test(test_recursion),
 		cmocka_unit_test(test_demoted),
