@@ -209,8 +209,9 @@ def test_ctrl_c_arrives_once(compile_c, tmp_path):
     assert "hybrid-run: next:" in terminal.text
 
 
-def test_ctrl_c_ends_the_program_not_the_measurement(tmp_path):
-    terminal = Terminal(HYBRID_RUN, "-o", tmp_path / "x", "sh", "-c", "echo up; sleep 60")
+def test_ctrl_c_ends_the_program_not_the_measurement(compile_c, tmp_path):
+    program = compile_c('#include <stdio.h>\n#include <unistd.h>\nint main(void) { puts("up"); fflush(stdout); return pause(); }\n')
+    terminal = Terminal(HYBRID_RUN, "-o", tmp_path / "x", program)
     terminal.expect("up")
     terminal.type("\x03")
     status = terminal.wait()
