@@ -142,7 +142,9 @@ struct walker {
 	void (*enter)(const struct walker *walker, uint32_t i);
 	/* Called when all below the node was told; may be NULL. */
 	void (*leave)(const struct walker *walker, uint32_t i);
-	/* Called behind the visible children of `parent`: so many were left out; may be NULL. */
+	/* Whether what is left out below `parent` is worth a word; NULL: never. */
+	bool (*rest)(const struct walker *walker, uint32_t parent);
+	/* Called behind the visible children of such a parent: so many were left out. */
 	void (*hidden)(const struct walker *walker, uint32_t parent, uint32_t hidden);
 	/* State of the walk, for the callbacks. */
 	struct walk_level *levels;
@@ -153,7 +155,8 @@ struct walker {
 struct walk_level {
 	uint32_t node;
 	uint32_t next; /* visible sibling to tell of after it, or 0 */
-	uint32_t hidden; /* siblings left out */
+	uint32_t hidden; /* siblings left out so far */
+	bool rest; /* a word about them follows */
 	bool last; /* nothing is printed behind it at its level */
 };
 

@@ -6,6 +6,7 @@
 
 /* Levels that are indented; deeper ones stand at the last with their number. */
 #define INDENT_MAX 32u
+#define TINY 0.5 /* percent below which nobody looks for what is missing */
 #define HOT 10.0 /* percent from which a time is hot, and warm */
 #define WARM 2.0
 
@@ -151,7 +152,7 @@ static void node_enter(const struct walker *w, uint32_t i)
 		.guess = n->guess,
 		.name = n->name,
 		.file = n->file,
-		.module = n->module,
+		.module = n->module == node_at(w, n->parent)->module ? "" : n->module,
 		.line = n->line,
 		.skipped = n->skipped};
 	int used = put_cells(t, &cells);
@@ -160,15 +161,27 @@ static void node_enter(const struct walker *w, uint32_t i)
 	style_label(t->style, &label, (unsigned)used);
 }
 
-/* One line for the children that are too small to show. */
-static void node_hidden(const struct walker *w, uint32_t parent, uint32_t hidden)
+/* What the children have together that are too small to show. */
+static uint64_t sum_hidden(const struct walker *w, uint32_t parent)
 {
-	const struct table *t = w->data;
-	struct cells cells = {0};
+	uint64_t sum = 0;
 
 	for (uint32_t c = node_at(w, parent)->first_child; c; c = node_at(w, c)->next_sibling)
 		if (!node_visible(w, c))
-			cells.inclusive += node_at(w, c)->inclusive;
+			sum += node_at(w, c)->inclusive;
+	return sum;
+}
+
+static bool node_rest(const struct walker *w, uint32_t parent)
+{
+	return sum_hidden(w, parent) && percent(w->data, sum_hidden(w, parent)) >= TINY;
+}
+
+static void node_hidden(const struct walker *w, uint32_t parent, uint32_t hidden)
+{
+	const struct table *t = w->data;
+	struct cells cells = {.inclusive = sum_hidden(w, parent)};
+
 	put_cells(t, &cells);
 	put_guides(t, w);
 	style_ink(t->style, INK_DIM);
@@ -195,6 +208,7 @@ int report_tree(struct style *style, const struct report_options *options, const
 		.depth = options->depth,
 		.data = &table,
 		.enter = node_enter,
+		.rest = node_rest,
 		.hidden = node_hidden};
 	int r;
 
@@ -332,16 +346,29 @@ static void diff_enter(const struct walker *w, uint32_t i)
 	style_label(t->style, &label, (unsigned)used);
 }
 
-static void diff_hidden(const struct walker *w, uint32_t parent, uint32_t hidden)
+static int64_t sum_hidden_changes(const struct walker *w, uint32_t parent)
 {
-	const struct table *t = w->data;
 	int64_t sum = 0;
 
 	for (uint32_t c = diff_at(w, parent)->first_child; c; c = diff_at(w, c)->next_sibling)
 		if (!diff_visible(w, c))
 			sum += change(diff_at(w, c)->before.inclusive, diff_at(w, c)->after.inclusive);
+	return sum;
+}
+
+static bool diff_rest(const struct walker *w, uint32_t parent)
+{
+	int64_t sum = sum_hidden_changes(w, parent);
+
+	return sum && percent(w->data, (uint64_t)(sum < 0 ? -sum : sum)) >= TINY;
+}
+
+static void diff_hidden(const struct walker *w, uint32_t parent, uint32_t hidden)
+{
+	const struct table *t = w->data;
+
 	fprintf(t->style->out, "%*s", 2 * (t->width + 1), "");
-	put_change(t, sum);
+	put_change(t, sum_hidden_changes(w, parent));
 	fprintf(t->style->out, "%*s", t->width + 10, "");
 	put_guides(t, w);
 	style_ink(t->style, INK_DIM);
@@ -361,6 +388,7 @@ int report_diff(struct style *style, const struct report_options *options, const
 		.depth = options->depth,
 		.data = &table,
 		.enter = diff_enter,
+		.rest = diff_rest,
 		.hidden = diff_hidden};
 	int w;
 

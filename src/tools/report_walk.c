@@ -35,6 +35,7 @@ static int descend(struct walker *w, size_t *capacity)
 	below = &w->levels[w->level + 1];
 	*below = (struct walk_level){0};
 	below->next = seek_visible(w, child, &below->hidden);
+	below->rest = child && w->rest && w->rest(w, w->levels[w->level].node);
 	return 0;
 }
 
@@ -48,13 +49,13 @@ static bool advance(struct walker *w, struct walk_level *level)
 	level->node = level->next;
 	w->links(w->tree, level->node, &child, &next);
 	level->next = seek_visible(w, next, &level->hidden);
-	level->last = !level->next && (!level->hidden || !w->hidden);
+	level->last = !level->next && !level->rest;
 	return true;
 }
 
 static void finish_level(struct walker *w)
 {
-	if (w->level && w->levels[w->level].hidden && w->hidden) {
+	if (w->levels[w->level].rest) {
 		w->levels[w->level].last = true;
 		w->hidden(w, w->levels[w->level - 1].node, w->levels[w->level].hidden);
 	}
