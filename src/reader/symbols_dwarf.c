@@ -6,7 +6,6 @@
 
 #include "reader/symbols_name.h"
 
-/* The last of the innermost scopes comes last. */
 struct scopes {
 	Dwarf_Die dies[SYM_DEPTH_MAX]; /* the function, then what is inlined into each other */
 	unsigned count;
@@ -18,18 +17,29 @@ static bool is_block(int tag)
 	       tag == DW_TAG_with_stmt || tag == DW_TAG_entry_point;
 }
 
-/* The child of *die that holds the code, or false. */
-static bool enter_child(Dwarf_Die *die, uint64_t address)
+/* GCC has blocks without addresses around code that was inlined twice over. */
+static bool is_open(Dwarf_Die *die)
 {
-	Dwarf_Die child;
+	return is_block(dwarf_tag(die)) && !dwarf_hasattr(die, DW_AT_low_pc) &&
+	       !dwarf_hasattr(die, DW_AT_ranges);
+}
 
-	if (dwarf_child(die, &child) != 0)
+/* Goes to the child of *die that holds the code; false if there is none. */
+static bool enter_child(Dwarf_Die *die, uint64_t address, unsigned depth)
+{
+	Dwarf_Die child, inner;
+
+	if (depth > SYM_DEPTH_MAX || dwarf_child(die, &child) != 0)
 		return false;
 	do {
 		int tag = dwarf_tag(&child);
 
-		if ((tag == DW_TAG_inlined_subroutine || is_block(tag)) && dwarf_haspc(&child, address) > 0) {
-			*die = child;
+		if (tag != DW_TAG_inlined_subroutine && !is_block(tag))
+			continue;
+		inner = child;
+		if (dwarf_haspc(&child, address) > 0 ||
+			(is_open(&child) && enter_child(&inner, address, depth + 1))) {
+			*die = inner;
 			return true;
 		}
 	} while (dwarf_siblingof(&child, &child) == 0);
@@ -43,7 +53,7 @@ static void find_scopes(Dwarf_Die function, uint64_t address, struct scopes *sco
 
 	scopes->dies[0] = function;
 	scopes->count = 1;
-	while (scopes->count < SYM_DEPTH_MAX && depth++ < 4 * SYM_DEPTH_MAX && enter_child(&die, address))
+	while (scopes->count < SYM_DEPTH_MAX && depth++ < 4 * SYM_DEPTH_MAX && enter_child(&die, address, 0))
 		if (dwarf_tag(&die) == DW_TAG_inlined_subroutine)
 			scopes->dies[scopes->count++] = die;
 }

@@ -17,9 +17,11 @@
 
 #define SYM_DEPTH_MAX 128 /* nesting that is followed: of inlined calls, of scopes */
 
+/* What can be in front of a "::". */
 struct sym_scope {
 	uintptr_t start, end; /* of the DIEs inside; end 0: the end of its parent */
 	uint32_t parent; /* index, UINT32_MAX: none */
+	bool is_function; /* without `name` */
 	const char *name; /* as in the file; NULL: anonymous namespace */
 };
 
@@ -51,6 +53,7 @@ struct sym_dwarf {
 	const struct sym_ranges *code; /* not owned; ranges outside of it are of discarded code */
 	struct sym_map unit_of; /* unit DIE -> struct sym_unit */
 	struct sym_map functions; /* DIE -> struct sym_function in the store */
+	unsigned naming; /* names that are being made, each for the sake of the one before */
 	struct sym_map files; /* string of the file -> normalised string in the store */
 };
 

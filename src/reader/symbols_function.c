@@ -8,6 +8,7 @@
 #include "reader/symbols_name.h"
 
 #define NAME_MAX_BYTES 4096
+#define NAMING_MAX 16 /* functions in functions */
 #define NONE UINT32_MAX
 
 /* Follows one reference attribute; false if the DIE has none. */
@@ -40,6 +41,24 @@ static const char *string_of(Dwarf_Die *die, unsigned name)
 	return dwarf_formstring(dwarf_attr_integrate(die, name, &attribute));
 }
 
+/* A function's name has its own scopes in it already. */
+static const char *scope_name(
+	struct sym_dwarf *dwarf, const struct sym_unit *unit, const struct sym_scope *scope)
+{
+	const struct sym_function *function = NULL;
+
+	if (scope->is_function && dwarf->naming < NAMING_MAX) {
+		Dwarf_Die die = {.addr = (void *)scope->start, .cu = unit->code.cu};
+
+		dwarf->naming++;
+		function = sym_dwarf_function(dwarf, &die);
+		dwarf->naming--;
+	}
+	if (scope->is_function)
+		return function ? function->name : "";
+	return scope->name ? scope->name : "(anonymous namespace)";
+}
+
 /* "a::b::name". The scopes come innermost first, so the text is made from its end. */
 static const char *qualified(struct sym_dwarf *dwarf, Dwarf_Die *die, const char *name)
 {
@@ -57,13 +76,16 @@ static const char *qualified(struct sym_dwarf *dwarf, Dwarf_Die *die, const char
 	p -= len;
 	memcpy(p, name, len);
 	for (uint32_t i = sym_unit_scope(unit, &declaration); i != NONE; i = unit->scopes[i].parent) {
-		const char *scope = unit->scopes[i].name ? unit->scopes[i].name : "(anonymous namespace)";
+		const struct sym_scope *scope = &unit->scopes[i];
+		const char *outer = scope_name(dwarf, unit, scope);
 
-		len = strlen(scope);
-		if ((size_t)(p - buffer) < len + 2)
+		len = strlen(outer);
+		if (!len || (size_t)(p - buffer) < len + 2)
 			break;
 		p = memcpy(p - 2, "::", 2);
-		p = memcpy(p - len, scope, len);
+		p = memcpy(p - len, outer, len);
+		if (scope->is_function)
+			break;
 	}
 	return sym_store_string(dwarf->store, p, (size_t)(buffer + sizeof(buffer) - p));
 }

@@ -42,13 +42,15 @@ static bool is_code(const struct sym_symtab *symtab, const GElf_Sym *sym, uint64
 	return type == STT_NOTYPE && sym_ranges_find(&symtab->sections, address);
 }
 
+#define RANK_FUNCTION 256u
+
 /* Real functions first, then global names, then those without underscores in front. */
 static unsigned rank(const GElf_Sym *sym, const char *name)
 {
 	unsigned binding = GELF_ST_BIND(sym->st_info);
 	unsigned underscores = (unsigned)strspn(name, "_");
 
-	return (GELF_ST_TYPE(sym->st_info) != STT_NOTYPE) << 8 | (binding == STB_GLOBAL) << 7 |
+	return (GELF_ST_TYPE(sym->st_info) != STT_NOTYPE ? RANK_FUNCTION : 0) | (binding == STB_GLOBAL) << 7 |
 	       (binding == STB_WEAK) << 6 | (underscores < 8 ? 8 - underscores : 0);
 }
 
@@ -85,6 +87,30 @@ static int load_symbols(struct sym_symtab *symtab, Dwfl_Module *module, GElf_Add
 	return 0;
 }
 
+/* Functions first: a label inside one is no function of its own. */
+static int add_ranges(struct sym_symtab *symtab, bool functions)
+{
+	struct sym_ranges *ranges = &symtab->by_address;
+	size_t covered = ranges->count;
+	int r = 0;
+
+	for (size_t i = 0; i < symtab->count && !r; i++) {
+		struct sym_symbol *symbol = &symtab->symbols[i];
+
+		if ((symbol->rank >= RANK_FUNCTION) != functions)
+			continue;
+		/* A damaged table may have symbols that reach around the address space. */
+		if (symbol->address + symbol->size < symbol->address)
+			symbol->size = 0;
+		if (functions ||
+			!sym_ranges_find(&(struct sym_ranges){ranges->items, covered}, symbol->address))
+			r = sym_ranges_add(
+				ranges, symbol->address, symbol->address + symbol->size, (uint32_t)i);
+	}
+	sym_ranges_sort(ranges);
+	return r;
+}
+
 int sym_symtab_load(struct sym_symtab *symtab, Dwfl_Module *module)
 {
 	GElf_Addr bias = 0;
@@ -97,17 +123,8 @@ int sym_symtab_load(struct sym_symtab *symtab, Dwfl_Module *module)
 		return r;
 	if (symtab->count)
 		qsort(symtab->symbols, symtab->count, sizeof(*symtab->symbols), compare);
-	for (size_t i = 0; i < symtab->count && !r; i++) {
-		struct sym_symbol *symbol = &symtab->symbols[i];
-
-		/* A damaged table may have symbols that reach around the address space. */
-		if (symbol->address + symbol->size < symbol->address)
-			symbol->size = 0;
-		r = sym_ranges_add(
-			&symtab->by_address, symbol->address, symbol->address + symbol->size, (uint32_t)i);
-	}
-	sym_ranges_sort(&symtab->by_address);
-	return r;
+	r = add_ranges(symtab, true);
+	return r ? r : add_ranges(symtab, false);
 }
 
 const struct sym_symbol *sym_symtab_find(const struct sym_symtab *symtab, uint64_t address, bool *ret_guess)

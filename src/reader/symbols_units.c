@@ -83,36 +83,47 @@ struct walk {
 
 static int walk_children(struct walk *walk, Dwarf_Die *parent, uint32_t scope, unsigned depth);
 
-/* Goes into a function for those that are nested in it: Fortran's contained procedures, local classes. */
-static int visit_function(struct walk *walk, Dwarf_Die *die, uint32_t scope, unsigned depth)
+static int enter_scope(struct walk *walk, Dwarf_Die *die, const struct sym_scope *scope, unsigned depth)
 {
+	struct sym_unit *unit = walk->unit;
+	size_t index = unit->scope_count;
+
+	if (!ARRAY_ROOM(unit->scopes, index))
+		return HYB_ENOMEM;
+	unit->scopes[index] = *scope;
+	unit->scopes[index].start = (uintptr_t)die->addr;
+	unit->scope_count++;
+	return walk_children(walk, die, (uint32_t)index, depth + 1);
+}
+
+/*
+ * Goes into every function for those in it: Fortran's contained procedures,
+ * and lambdas, which may be in one that has no code because it was inlined.
+ */
+static int visit_function(struct walk *walk, Dwarf_Die *die, uint32_t parent, unsigned depth)
+{
+	const struct sym_scope scope = {.parent = parent, .is_function = true};
 	struct sym_unit *unit = walk->unit;
 	bool any = false;
 	int r = add_ranges(&unit->ranges, walk->code, die, (uint32_t)unit->function_count, &any);
 
-	if (r || !any)
+	if (r)
 		return r;
-	if (!ARRAY_ROOM(unit->functions, unit->function_count))
+	if (any && !ARRAY_ROOM(unit->functions, unit->function_count))
 		return HYB_ENOMEM;
-	unit->functions[unit->function_count++] = *die;
-	return walk_children(walk, die, scope, depth + 1);
+	if (any)
+		unit->functions[unit->function_count++] = *die;
+	return dwarf_haschildren(die) > 0 ? enter_scope(walk, die, &scope, depth) : 0;
 }
 
 static int visit_scope(struct walk *walk, Dwarf_Die *die, int tag, uint32_t parent, unsigned depth)
 {
-	struct sym_unit *unit = walk->unit;
-	const char *name = dwarf_diename(die);
-	size_t index = unit->scope_count;
+	const struct sym_scope scope = {.parent = parent, .name = dwarf_diename(die)};
 
 	/* A class without a name adds nothing to the names in it. */
-	if (!name && tag != DW_TAG_namespace)
+	if (!scope.name && tag != DW_TAG_namespace)
 		return walk_children(walk, die, parent, depth + 1);
-	if (!ARRAY_ROOM(unit->scopes, index))
-		return HYB_ENOMEM;
-	unit->scopes[index] =
-		(struct sym_scope){.start = (uintptr_t)die->addr, .parent = parent, .name = name};
-	unit->scope_count++;
-	return walk_children(walk, die, (uint32_t)index, depth + 1);
+	return enter_scope(walk, die, &scope, depth);
 }
 
 static int visit(struct walk *walk, Dwarf_Die *die, uint32_t scope, unsigned depth)
