@@ -1,0 +1,56 @@
+/* libFuzzer target: any bytes as a TRACE chunk, and as a DEFS chunk. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "reader/defs.h"
+#include "reader/trace.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void read_trace(const uint8_t *data, size_t size)
+{
+	struct trace_record record;
+	struct trace trace;
+	uint64_t tick;
+	size_t at;
+
+	trace_init(&trace, data, size);
+	for (tick = trace.tick, at = trace_offset(&trace); trace_next(&trace, &record) > 0;) {
+		if (record.tick < tick || trace_offset(&trace) <= at || trace_offset(&trace) > size)
+			abort();
+		tick = record.tick;
+		at = trace_offset(&trace);
+	}
+}
+
+static void read_defs(const void *data, size_t size)
+{
+	const struct hyb_def *def;
+	struct defs defs;
+
+	defs_init(&defs, data, size);
+	while ((def = defs_next(&defs))) {
+		const char *a, *b;
+		size_t lengths[2] = {def->size / 3, def->size / 5};
+
+		if (defs_offset(&defs, def) + def->size > size)
+			abort();
+		if (def_strings(def, sizeof(*def), lengths[0], &a, lengths[1], &b) &&
+			(strlen(a) > lengths[0] || strlen(b) > lengths[1]))
+			abort();
+	}
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	uint8_t *copy = malloc(size ? size : 1);
+
+	if (!copy)
+		return 0;
+	/* Exactly as large and aligned as a chunk in a reader's buffer. */
+	memcpy(copy, data, size);
+	read_trace(data, size);
+	read_defs(copy, size);
+	free(copy);
+	return 0;
+}
