@@ -13,6 +13,8 @@
 #define MAX_MAPS 4096
 #define MAX_MODULES 4096
 #define SCAN_SHARE 64 /* scans for unknown addresses take at most 1/64 of the time */
+#define CHANGE_SCANS \
+	4 /* that may follow a dlopen at once: the first may come before it has mapped anything */
 
 /* What the def of a module was made for. */
 struct module_id {
@@ -33,6 +35,7 @@ static struct {
 	_Atomic(uint32_t) changes; /* calls of dlopen and dlclose */
 	_Atomic(uint32_t) changes_seen;
 	_Atomic(uint64_t) not_before; /* tick: no scan for unknown addresses earlier */
+	_Atomic(uint32_t) free_scans; /* that are not bound by it */
 	uint32_t scan; /* number of the scan */
 	char buffer[8192];
 } mods;
@@ -359,17 +362,30 @@ void modules_changing(void)
 	atomic_fetch_add(&mods.changes, 1);
 }
 
+/* Whether an unknown address is worth a scan now. */
+static bool may_scan(uint64_t now)
+{
+	uint32_t left = atomic_load(&mods.free_scans);
+
+	if (now >= atomic_load_explicit(&mods.not_before, memory_order_relaxed))
+		return true;
+	return left && atomic_compare_exchange_strong(&mods.free_scans, &left, left - 1);
+}
+
 void modules_update(bool unknown)
 {
 	uint32_t changes = atomic_load(&mods.changes);
+	bool changed = changes != atomic_load(&mods.changes_seen);
 	uint64_t before = clock_tick(), after;
 
-	if (changes == atomic_load(&mods.changes_seen) &&
-		(!unknown || before < atomic_load_explicit(&mods.not_before, memory_order_relaxed)))
+	if (!changed && (!unknown || !may_scan(before)))
 		return;
 	if (atomic_exchange(&mods.scanning, true))
 		return;
-	atomic_store(&mods.changes_seen, changes);
+	if (changed) {
+		atomic_store(&mods.changes_seen, changes);
+		atomic_store(&mods.free_scans, CHANGE_SCANS);
+	}
 	scan();
 	after = clock_tick();
 	atomic_store_explicit(&mods.not_before, after + (after - before) * SCAN_SHARE, memory_order_relaxed);

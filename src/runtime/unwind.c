@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "cfi.h"
+#include "memory.h"
 #include "unwind_cache.h"
 #include "unwind_guess.h"
 
@@ -59,7 +60,9 @@ static enum step step_signal(struct walk *w)
 
 static enum step step_to(struct walk *w, uintptr_t cfa, uintptr_t ra, uintptr_t rbp)
 {
-	if (cfa <= w->sp)
+	/* Only a frame that was interrupted may have no more on the stack: its return address is in a
+	 * register. */
+	if (cfa < w->sp + !w->exact)
 		return stop(w, UNWIND_BAD_STACK);
 	if (!ra)
 		return stop(w, UNWIND_OUTERMOST);
@@ -151,6 +154,12 @@ static bool at_snippet(struct walk *w, const struct unwind_rule *rule, uintptr_t
 	return false;
 }
 
+/* Code made at run time is mapped, and not on the stack. */
+static bool can_be_code(const struct walk *w)
+{
+	return w->pc - w->stack.lo >= w->stack.hi - w->stack.lo && memory_readable(w->pc);
+}
+
 void unwind_walk(struct unwind *u)
 {
 	struct walk w = {.u = u, .stack = {.lo = u->stack_lo, .hi = u->stack_hi}};
@@ -174,13 +183,18 @@ void unwind_walk(struct unwind *u)
 			u->end = UNWIND_TOO_DEEP;
 			return;
 		}
+		if (rule.kind == RULE_UNKNOWN && u->count && !can_be_code(&w)) {
+			u->end = UNWIND_BAD_STACK;
+			return;
+		}
 		if (rule.kind != RULE_SIGNAL) /* the trampoline is no frame of anybody's */
 			u->code[u->max - ++u->count] = rule.code + !w.exact + (w.exact ? UNWIND_EXACT : 0);
 		sp = w.sp;
 		next = step(&w, &rule);
 		if (next == STEP_STOP)
 			return;
-		if (next == STEP_ON && rule.kind != RULE_SIGNAL && w.sp > sp && at_snippet(&w, &rule, w.sp)) {
+		if (next == STEP_ON && rule.kind != RULE_SIGNAL && w.sp >= sp &&
+			at_snippet(&w, &rule, w.sp)) {
 			u->end = UNWIND_SNIPPET;
 			return;
 		}
