@@ -42,7 +42,7 @@ struct hyb_symbols {
 
 static const struct hyb_frame unknown = {.function = "", .file = ""};
 
-static const char *copy(struct sym_store *store, const char *s, bool *ok)
+static const char *keep(struct sym_store *store, const char *s, bool *ok)
 {
 	const char *kept = s ? sym_store_string(store, s, strlen(s)) : NULL;
 
@@ -58,9 +58,9 @@ struct hyb_symbols *sym_open(const struct sym_places *places)
 	if (!symbols)
 		return NULL;
 	symbols->places = *places;
-	symbols->places.cache = copy(&symbols->store, places->cache, &ok);
-	symbols->places.vdso = copy(&symbols->store, places->vdso, &ok);
-	symbols->places.debug_path = copy(&symbols->store, places->debug_path, &ok);
+	symbols->places.cache = keep(&symbols->store, places->cache, &ok);
+	symbols->places.vdso = keep(&symbols->store, places->vdso, &ok);
+	symbols->places.debug_path = keep(&symbols->store, places->debug_path, &ok);
 	if (!ok) {
 		hyb_symbols_close(symbols);
 		return NULL;
@@ -110,7 +110,7 @@ static struct module *new_module(struct hyb_symbols *symbols, const struct hyb_m
 	if (!module)
 		return NULL;
 	module->info = *info;
-	module->info.path = copy(&symbols->store, info->path, &ok);
+	module->info.path = keep(&symbols->store, info->path, &ok);
 	if (!ok || sym_map_put(&symbols->by_pointer, (uintptr_t)&module->info, 0, module) < 0)
 		return NULL;
 	module->key = key;

@@ -22,7 +22,7 @@ struct sym_scope {
 	uintptr_t start, end; /* of the DIEs inside; end 0: the end of its parent */
 	uint32_t parent; /* index, UINT32_MAX: none */
 	bool is_function; /* without `name` */
-	const char *name; /* as in the file; NULL: anonymous namespace */
+	const char *name; /* as in the file; NULL: anonymous namespace; "": no part of names */
 };
 
 /* A unit of the debug information, as far as it was needed. */
@@ -81,6 +81,6 @@ uint32_t sym_unit_scope(const struct sym_unit *unit, const Dwarf_Die *die);
 
 /* Name and line of the function of a subprogram or inlined DIE (symbols_function.c). NULL if out of memory.
  */
-const struct sym_function *sym_dwarf_function(struct sym_dwarf *dwarf, Dwarf_Die *die);
+const struct sym_function *sym_dwarf_function(struct sym_dwarf *dwarf, const Dwarf_Die *die);
 
 #endif

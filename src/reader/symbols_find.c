@@ -137,13 +137,14 @@ static int find_on_server(const struct hyb_module *module)
 
 int sym_find(const struct sym_wanted *wanted, char *problem, size_t problem_size)
 {
-	const char *why;
 	struct stat st;
 	int fd;
 
 	problem[0] = '\0';
 	/* "[vdso]" without a copy and the like are no files: nothing is wrong with them. */
 	if (wanted->path[0] == '/') {
+		const char *why;
+
 		fd = open_regular(wanted->path, &st);
 		why = fd < 0 ? strerror(errno) : difference(fd, &st, wanted);
 		if (!why)

@@ -80,10 +80,12 @@ static const char *qualified(struct sym_dwarf *dwarf, Dwarf_Die *die, const char
 		const char *outer = scope_name(dwarf, unit, scope);
 
 		len = strlen(outer);
-		if (!len || (size_t)(p - buffer) < len + 2)
+		if ((size_t)(p - buffer) < len + 2)
 			break;
-		p = memcpy(p - 2, "::", 2);
-		p = memcpy(p - len, outer, len);
+		if (len) {
+			p = memcpy(p - 2, "::", 2);
+			p = memcpy(p - len, outer, len);
+		}
 		if (scope->is_function)
 			break;
 	}
@@ -119,7 +121,7 @@ static unsigned line_of(Dwarf_Die *die)
 	return (unsigned)line;
 }
 
-const struct sym_function *sym_dwarf_function(struct sym_dwarf *dwarf, Dwarf_Die *die)
+const struct sym_function *sym_dwarf_function(struct sym_dwarf *dwarf, const Dwarf_Die *die)
 {
 	Dwarf_Die at = *die;
 	struct sym_function *function;

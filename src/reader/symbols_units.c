@@ -116,33 +116,27 @@ static int visit_function(struct walk *walk, Dwarf_Die *die, uint32_t parent, un
 	return dwarf_haschildren(die) > 0 ? enter_scope(walk, die, &scope, depth) : 0;
 }
 
-static int visit_scope(struct walk *walk, Dwarf_Die *die, int tag, uint32_t parent, unsigned depth)
+static int visit(struct walk *walk, Dwarf_Die *die, uint32_t parent, unsigned depth)
 {
-	const struct sym_scope scope = {.parent = parent, .name = dwarf_diename(die)};
+	struct sym_scope scope = {.parent = parent, .name = ""};
 
-	/* A class without a name adds nothing to the names in it. */
-	if (!scope.name && tag != DW_TAG_namespace)
-		return walk_children(walk, die, parent, depth + 1);
-	return enter_scope(walk, die, &scope, depth);
-}
-
-static int visit(struct walk *walk, Dwarf_Die *die, uint32_t scope, unsigned depth)
-{
-	int tag = dwarf_tag(die);
-
-	switch (tag) {
+	switch (dwarf_tag(die)) {
 	case DW_TAG_subprogram:
-		return visit_function(walk, die, scope, depth);
+		return visit_function(walk, die, parent, depth);
 	case DW_TAG_namespace:
+		scope.name = dwarf_diename(die);
+		return enter_scope(walk, die, &scope, depth);
 	case DW_TAG_module:
 	case DW_TAG_class_type:
 	case DW_TAG_structure_type:
 	case DW_TAG_union_type:
 	case DW_TAG_enumeration_type:
 	case DW_TAG_interface_type:
-		return visit_scope(walk, die, tag, scope, depth);
+		if (dwarf_diename(die))
+			scope.name = dwarf_diename(die);
+		return enter_scope(walk, die, &scope, depth);
 	case DW_TAG_lexical_block:
-		return walk_children(walk, die, scope, depth + 1);
+		return enter_scope(walk, die, &scope, depth);
 	default:
 		return 0;
 	}
@@ -150,7 +144,7 @@ static int visit(struct walk *walk, Dwarf_Die *die, uint32_t scope, unsigned dep
 
 static int walk_children(struct walk *walk, Dwarf_Die *parent, uint32_t scope, unsigned depth)
 {
-	struct sym_unit *unit = walk->unit;
+	const struct sym_unit *unit = walk->unit;
 	Dwarf_Die die;
 	int r = 0, more;
 
@@ -161,8 +155,9 @@ static int walk_children(struct walk *walk, Dwarf_Die *parent, uint32_t scope, u
 
 		r = visit(walk, &die, scope, depth);
 		more = dwarf_siblingof(&die, &die);
-		if (!r && more == 0 && unit->scope_count > first && !unit->scopes[first].end)
-			unit->scopes[first].end = (uintptr_t)die.addr;
+		/* The first of the new scopes, if any, is that of the DIE that was visited. */
+		if (more == 0 && walk->unit->scope_count > first)
+			walk->unit->scopes[first].end = (uintptr_t)die.addr;
 	} while (!r && more == 0);
 	return r;
 }

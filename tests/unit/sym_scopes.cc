@@ -43,6 +43,21 @@ static __attribute__((noinline)) int overloaded(double x)
 	return (int)x;
 }
 
+/* A class without a name that ends with a named one: the function behind is in neither. */
+static struct {
+	struct Last {
+		int b;
+	};
+} unnamed;
+
+static __attribute__((noinline)) int behind(int n)
+{
+	decltype(unnamed)::Last last = {n};
+
+	MARK("mark_behind"); /* LINE mark_behind */
+	return last.b + (int)sizeof(unnamed);
+}
+
 int work(int n)
 {
 	Box<int> box;
@@ -53,7 +68,7 @@ int work(int n)
 		return y + n;
 	};
 	return box.put(n, "x") + hidden(n) + local.folded(n) /* LINE folded-call */
-	       + closure(n) + overloaded(n);
+	       + closure(n) + overloaded(n) + behind(n);
 }
 } // namespace space
 

@@ -79,6 +79,7 @@ static void test_cpp_names(void **state)
 		{"mark_hidden", "space::(anonymous namespace)::hidden"},
 		{"mark_folded", "space::(anonymous namespace)::Local::folded"},
 		{"mark_static", "space::overloaded"},
+		{"mark_behind", "space::behind"},
 	};
 	static const char *const commands[] = {
 		"g++ -g -O2", "g++ -gdwarf-4 -O1", "clang++ -g -O2", "clang++ -g -O1"};
