@@ -19,7 +19,7 @@
 #define THREADS 2
 #define STEP 1e-4
 #define ENERGY_EVERY 5 /* steps */
-#define SNAPSHOT_EVERY 10
+#define SNAPSHOT_EVERY 2
 
 struct simulation {
 	struct body bodies[BODIES];
@@ -113,7 +113,7 @@ int main(int argc, char **argv)
 	static struct simulation simulation;
 	struct worker workers[THREADS];
 
-	simulation.steps = argc > 1 ? atoi(argv[1]) : 110;
+	simulation.steps = argc > 1 ? atoi(argv[1]) : 100;
 	simulation.snapshot = tmpfile();
 	if (!simulation.snapshot) {
 		perror("nbody: no temporary file");
