@@ -422,6 +422,9 @@ static size_t compare_all(const char *program, const uint64_t *addresses, size_t
 			unsigned line;
 
 			name = next_frame(&text, &file, &line);
+			/* Between functions binutils goes on with the one in front. */
+			if (frames[0].guess)
+				continue;
 			assert_true(k < count);
 			assert_int_equal(frames[k].line, line);
 			if (line)
@@ -430,7 +433,7 @@ static size_t compare_all(const char *program, const uint64_t *addresses, size_t
 				assert_string_equal(frames[k].function, name);
 			known += line > 0;
 		}
-		assert_int_equal(k, count);
+		assert_true(frames[0].guess || k == count);
 	}
 	free(all);
 	hyb_symbols_close(symbols);

@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "hyb_writer.h"
 #include "reader/symbols_cache_format.h"
 
 static struct hyb_module module;
@@ -322,6 +323,74 @@ static void test_many_modules(void **state)
 		free((char *)many[i].path);
 }
 
+/* An experiment of one process whose thread was sampled at the mark, below a call. */
+static void write_experiment(void)
+{
+	struct writer *w = writer_new();
+	uint32_t root, call, id;
+
+	assert_true(sym_run("rm -rf exp && mkdir exp"));
+	id = writer_module(w, module.path, module.build_id, module.build_id_len);
+	root = writer_location(w, 1, 100, 1000);
+	call = writer_node(w, 1, root, HYB_NODE_CALL, HYB_CODE(id, mark + 1));
+	writer_node(w, 1, call, HYB_NODE_LEAF, HYB_CODE(id, mark));
+	writer_node(w, 1, call, HYB_NODE_LEAF, HYB_CODE(0, 0x123456));
+	writer_write(w, sym_path("exp/prog.hyb"));
+	writer_free(w);
+}
+
+/* Resolves, then removes the program and looks: at `path` with these options. */
+static void look_at_experiment(const char *path, const struct hyb_symbols_options *options)
+{
+	const struct hyb_location_info *location;
+	struct hyb_experiment *experiment;
+	struct hyb_symbols *symbols;
+	struct hyb_error err;
+	unsigned found = 0;
+	size_t count;
+
+	assert_int_equal(hyb_experiment_open(path, &experiment, &err), HYB_OK);
+	symbols = hyb_symbols_open(experiment, options, &err);
+	assert_non_null(symbols);
+	assert_int_equal(hyb_symbols_resolve_all(symbols, &err), HYB_OK);
+	assert_true(sym_run("mv prog away"));
+	location = &hyb_process_at(experiment, 0)->locations[0];
+	for (size_t i = 0; i < location->node_count; i++) {
+		const struct hyb_node_info *node = &location->nodes[i];
+		const struct hyb_frame *frames = hyb_symbols_lookup(
+			symbols, node->module, node->address, node->type == HYB_TYPE_CALL, &count);
+
+		assert_int_equal(count, node->module ? 3 : 1);
+		found += !strcmp(frames[0].function, "inner");
+	}
+	assert_int_equal(found, 2);
+	assert_int_equal(hyb_symbols_problem_count(symbols), 0);
+	hyb_symbols_close(symbols);
+	hyb_experiment_close(experiment);
+	assert_true(sym_run("mv away prog"));
+}
+
+static void test_experiment(void **state)
+{
+	struct hyb_symbols_options options = {.no_cache = true};
+
+	(void)state;
+	assert_true(sym_run("cp -p kept prog"));
+	module.mtime = sym_module("prog").mtime;
+	mark = sym_address_of("prog", "mark_inner");
+	write_experiment();
+	look_at_experiment(sym_path("exp"), &options);
+	assert_true(sym_run("test \"$(ls exp)\" = prog.hyb"));
+	look_at_experiment(sym_path("exp"), NULL);
+	assert_true(sym_run("test -s exp/symbols.cache"));
+	look_at_experiment(sym_path("exp/prog.hyb"), NULL);
+	assert_true(sym_run("test -s exp/prog.hyb.symbols"));
+	assert_true(sym_run("mkdir shared"));
+	options = (struct hyb_symbols_options){.cache = sym_path("shared")};
+	look_at_experiment(sym_path("exp"), &options);
+	assert_true(sym_run("cmp shared/symbols.cache exp/symbols.cache"));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -332,6 +401,7 @@ int main(void)
 		cmocka_unit_test(test_no_identity),
 		cmocka_unit_test(test_resolve),
 		cmocka_unit_test(test_many_modules),
+		cmocka_unit_test(test_experiment),
 	};
 
 	return cmocka_run_group_tests(tests, make_program, remove_program);
