@@ -1,0 +1,107 @@
+"""Processes that begin and end in every way: same output, same status, and nothing lost."""
+
+import pytest
+
+from known import MODES, calls, check_sums, same_as_native, the, walk
+
+CASES = [
+    "fork",
+    "fork_exec",
+    "vfork",
+    "spawn",
+    "clone",
+    "raw_fork",
+    "system",
+    "daemon",
+    "double_fork",
+    "exec_chain",
+    "exec_static",
+    "exec_fails",
+    "exec_bare",
+    "exit",
+    "_exit",
+    "quick_exit",
+    "abort",
+    "segv",
+    "kill",
+    "exit_group",
+    "term",
+    "oom",
+    "stack_overflow",
+    "descriptors",
+    "reused",
+]
+
+
+@pytest.mark.parametrize("mode", ["default", "timer", "wall"])
+@pytest.mark.parametrize("case", CASES)
+def test_same_as_native(measure, case, mode):
+    e = same_as_native(measure, MODES[mode], "processes", case)
+    report = e.report()
+    assert report["quality"]["damage"] == 0, report["quality"]["damage_texts"]
+    check_sums(report["tree"])
+
+
+@pytest.mark.parametrize(
+    "case, region, count",
+    [
+        ("fork", "child work", 1),
+        ("fork_exec", "child work", 1),
+        ("vfork", "child work", 1),
+        ("spawn", "child work", 1),
+        ("raw_fork", "child work", 1),
+        ("daemon", "child work", 1),
+        ("double_fork", "child work", 1),
+        ("exec_chain", "link", 6),
+        ("exit", "child work", 1),
+        ("_exit", "child work", 1),
+        ("quick_exit", "child work", 1),
+        ("abort", "child work", 1),
+        ("segv", "child work", 1),
+        ("kill", "child work", 1),
+        ("exit_group", "child work", 1),
+        ("term", "child work", 1),
+        ("oom", "child work", 1),
+    ],
+)
+def test_regions_are_there(measure, case, region, count):
+    """However the process ended, its regions are in the experiment, with the 30 ms that they took."""
+    report = same_as_native(measure, [], "processes", case).report()
+    nodes = [node for _, node in walk(report["tree"]) if node["name"] == region]
+    assert sum(node["calls"] for node in nodes) == count
+    assert sum(node["inclusive_ns"] for node in nodes) >= 0.9 * count * (10e6 if region == "link" else 30e6)
+
+
+def test_child_works_below_the_regions_that_were_open_at_the_fork(measure):
+    report = same_as_native(measure, [], "processes", "fork").report()
+    assert report["quality"]["processes"] == 2
+    assert the(report["tree"], "child work") in the(report["tree"], "before")["children"]
+    assert report["quality"]["faults"]["not_left"] == 0
+
+
+def test_many_children(measure):
+    report = same_as_native(measure, [], "processes", "children").report()
+    assert report["quality"]["processes"] == 301
+    assert calls(report["tree"], "short") == 300
+
+
+def test_exec_chain_is_six_images(measure):
+    e = same_as_native(measure, [], "processes", "exec_chain")
+    assert len(e.files) == 6
+    assert e.dump("--header").count("state exec ") == 5
+
+
+def test_image_without_the_runtime_is_named(measure):
+    e = same_as_native(measure, [], "processes", "exec_static")
+    assert e.report("--quality")["quality"]["replaced"] == 1
+
+
+def test_killed_is_counted(measure):
+    quality = same_as_native(measure, [], "processes", "kill").report("--quality")["quality"]
+    assert quality["killed"] == 1 and quality["running"] == 0
+
+
+def test_leaves_the_programs_descriptors(measure):
+    """Closing all descriptors, or putting others in their place, ends no more than the growth of the file."""
+    e = same_as_native(measure, ["--rate", "1000", "--source", "timer"], "processes", "descriptors")
+    assert e.report("--quality")["quality"]["samples"] > 50

@@ -1,0 +1,52 @@
+"""Signals: each program prints the same bytes and ends alike, measured or not, in all ways of sampling."""
+
+import pytest
+
+from known import MODES, program, same_as_native
+
+CASES = [
+    "initial",
+    "block_all",
+    "install_all",
+    "none_strays",
+    "altstack",
+    "stack_overflow",
+    "realtime",
+    "signalfd",
+    "sigwait_all",
+    "own_timers",
+    "handlers",
+    "from_child",
+    "inherit",
+    "keeps_errno",
+    "suspend",
+]
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("case", CASES)
+def test_same_as_native(measure, case, mode):
+    e = same_as_native(measure, MODES[mode], "signals", case)
+    assert "FAIL" not in e.stdout
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_calls_are_interrupted_as_without(measure, mode):
+    """Twenty-two waiting calls, alone, in a thread, with a signal of the program's, and with SA_RESTART."""
+    e = same_as_native(measure, MODES[mode], "interrupted")
+    assert "quiet nanosleep: ok" in e.stdout and "signal nanosleep: EINTR" in e.stdout
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("number", [1, 2, 10, 13, 14, 15, 16, 24, 26, 27, 29, 34, 64])
+def test_default_action(measure, number, mode):
+    """A signal that nobody handles ends the program; also the one that samples use."""
+    same_as_native(measure, MODES[mode], "signals", "default_action", number)
+
+
+@pytest.mark.parametrize("number", [27, 10, 40])
+def test_other_signal_for_samples(measure, number):
+    e = same_as_native(
+        measure, ["--signal", number, "--rate", "1000", "--source", "timer"], "signals", "install_all"
+    )
+    assert "PASS" in e.stdout
