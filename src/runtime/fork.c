@@ -15,7 +15,7 @@ static __thread struct {
 	struct hyb_open *first_base, *second_base;
 	uint32_t depth;
 	uintptr_t stack_lo, stack_hi;
-	bool busy;
+	bool busy, blocks_signal;
 } at_fork __attribute__((tls_model("initial-exec")));
 
 /* What the child needs of the parent's file until it has its own. */
@@ -41,6 +41,7 @@ void fork_prepare(void)
 	at_fork.depth = t->loc->depth;
 	at_fork.stack_lo = t->stack_lo;
 	at_fork.stack_hi = t->stack_hi;
+	at_fork.blocks_signal = t->blocks_signal;
 }
 
 void fork_parent(void)
@@ -115,6 +116,8 @@ void fork_child(void)
 	rt.epoch++;
 	if (runtime_begin()) {
 		t = thread_new();
+		if (t)
+			t->blocks_signal = at_fork.blocks_signal;
 		if (thread_attach(t, 0, 0, at_fork.stack_lo, at_fork.stack_hi))
 			reopen(t, old);
 		else

@@ -149,6 +149,8 @@ __attribute__((constructor)) static void runtime_init(void)
 	at_quick_exit(runtime_fini);
 	main_stack(&lo, &hi);
 	t = thread_new();
+	if (t)
+		sampler_install(t);
 	if (thread_attach(t, 0, 0, lo, hi))
 		probe_calibrate();
 	else

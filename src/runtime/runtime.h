@@ -58,6 +58,12 @@ struct runtime {
 	_Atomic(bool) anchor_busy; /* one writer of header->last at a time */
 	const struct source *source; /* NULL: no sampling */
 	struct sigaction program_action; /* what the program wants for our signal */
+	_Atomic(bool) yielded; /* the signal is the program's now */
+	unsigned signalfds; /* the program's descriptors that should give our signal, too */
+	struct {
+		int fd;
+		sigset_t set;
+	} signalfd[8];
 };
 
 extern struct runtime rt __attribute__((visibility("hidden")));

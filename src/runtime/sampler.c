@@ -197,8 +197,8 @@ static void follow_pause(struct thread *t)
 	thread_ready(t);
 }
 
-/* Whether one of our sources sent it: also late ones, of a timer that is gone. */
-static bool is_ours(const siginfo_t *info)
+/* Also true for late ones, of a timer that is gone. */
+bool sampler_sent(const siginfo_t *info)
 {
 	return (info->si_code == SI_TIMER && info->si_value.sival_ptr == &rt) ||
 	       (info->si_code >= POLL_IN && info->si_code <= POLL_HUP);
@@ -210,10 +210,13 @@ static void handler(int sig, siginfo_t *info, void *context)
 	int saved = errno;
 	struct thread *t = self;
 
-	if (!is_ours(info)) {
+	if (!sampler_sent(info)) {
 		foreign_signal(sig, info, context);
 	} else if (!t || !t->armed) {
 		/* The last one of a thread that is ending. */
+	} else if (atomic_load_explicit(&rt.yielded, memory_order_relaxed)) {
+		t->loc->dropped[HYB_DROP_STOPPED]++;
+		signal_yield_thread(t, context);
 	} else if (t->state == THREAD_BUSY) {
 		t->loc->dropped[HYB_DROP_IN_PROBE]++;
 	} else if (!atomic_load_explicit(&rt.on, memory_order_relaxed)) {
@@ -267,12 +270,16 @@ static const struct source *choose(void)
 
 void sampler_init(void)
 {
-	struct sigaction action = {.sa_sigaction = handler, .sa_flags = SA_SIGINFO | SA_RESTART};
-
 	rt.source = choose();
 	store.header->source = rt.source ? rt.source->id : HYB_SOURCE_NONE;
+}
+
+void sampler_install(struct thread *t)
+{
+	struct sigaction action = {.sa_sigaction = handler, .sa_flags = SA_SIGINFO | SA_RESTART};
+
 	if (rt.source)
-		raw_sigaction(rt.set.signal, &action);
+		signal_take_over(t, &action);
 }
 
 void sampler_start(struct thread *t)
@@ -280,7 +287,7 @@ void sampler_start(struct thread *t)
 	int error;
 
 	t->period = t->loc->period = rt.cpu_period;
-	if (!rt.source)
+	if (!rt.source || atomic_load(&rt.yielded))
 		return;
 	t->loc->source = rt.source->id;
 	t->armed = true; /* the first signal may come at once */

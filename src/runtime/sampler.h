@@ -33,12 +33,22 @@ static inline const struct source *rt_source(const struct thread *t)
 /* Installs a handler in the kernel, past our own wrappers. */
 void raw_sigaction(int sig, const struct sigaction *action);
 
-/* Chooses rt.source and installs the handler. start */
+/* Chooses rt.source; and installs the handler, on the first thread. start */
 void sampler_init(void);
+void sampler_install(struct thread *t);
 
 /* Begins and ends sampling the calling thread. Owner thread */
 void sampler_start(struct thread *t);
 void sampler_stop(struct thread *t);
+
+/* Whether one of our sources sent this signal. In the handler */
+bool sampler_sent(const siginfo_t *info);
+
+/* Installs our handler, keeping what was there as the program's. start */
+void signal_take_over(struct thread *t, const struct sigaction *handler);
+
+/* The thread's part of giving the signal to the program. In the handler */
+void signal_yield_thread(struct thread *t, void *context);
 
 /* What the program thinks is installed for our signal; see wrap_signals.c. In the handler */
 void foreign_signal(int sig, siginfo_t *info, void *context);

@@ -13,7 +13,9 @@
 #include <pthread.h>
 #include <semaphore.h>
 #include <signal.h>
+#include <spawn.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <sys/epoll.h>
 #include <sys/msg.h>
 #include <sys/select.h>
@@ -33,12 +35,18 @@
 	F(int, execve, (const char *, char *const *, char *const *)) \
 	F(int, execvpe, (const char *, char *const *, char *const *)) \
 	F(int, fexecve, (int, char *const *, char *const *)) \
+	F(int, posix_spawn, \
+		(pid_t *, const char *, const posix_spawn_file_actions_t *, const posix_spawnattr_t *, \
+			char *const *, char *const *)) \
+	F(int, posix_spawnp, \
+		(pid_t *, const char *, const posix_spawn_file_actions_t *, const posix_spawnattr_t *, \
+			char *const *, char *const *)) \
+	F(int, system, (const char *)) \
+	F(FILE *, popen, (const char *, const char *)) \
 	F(void, _exit, (int)) \
 	F(int, sigaction, (int, const struct sigaction *, struct sigaction *)) \
 	F(sighandler_t, signal, (int, sighandler_t)) \
 	F(int, pthread_sigmask, (int, const sigset_t *, sigset_t *)) \
-	F(int, sigwait, (const sigset_t *, int *)) \
-	F(int, sigwaitinfo, (const sigset_t *, siginfo_t *)) \
 	F(int, sigtimedwait, (const sigset_t *, siginfo_t *, const struct timespec *)) \
 	F(int, signalfd, (int, const sigset_t *, int)) \
 	F(int, sigsuspend, (const sigset_t *)) \
@@ -87,6 +95,20 @@ void wrap_init(void);
 
 /* The function behind our wrapper; other libraries' constructors may call it before ours ran. */
 #define REAL(name) (likely(real_functions.name) ? real_functions.name : (wrap_init(), real_functions.name))
+
+/* Blocks or unblocks our signal in the kernel; true if that changed the mask. Owner thread */
+bool signal_block(bool block);
+
+/*
+ * Around the making of a process that inherits mask and dispositions: the
+ * kernel's are what the program believes them to be. errno is kept. Owner thread
+ */
+struct signal_inherited {
+	bool blocked, ignored;
+	struct sigaction action;
+};
+struct signal_inherited signal_inherit_begin(void);
+void signal_inherit_end(struct signal_inherited *done);
 
 /* A function that programs see in front of the C library's. */
 #define EXPORT __attribute__((visibility("default")))

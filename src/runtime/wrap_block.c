@@ -16,28 +16,22 @@
 static struct thread *hold(void)
 {
 	struct thread *t = self;
-	sigset_t set;
 
 	if (!t || t->state == THREAD_NONE || !t->armed || t->loc->source == HYB_SOURCE_CPU_TIMER)
 		return NULL;
-	sigemptyset(&set);
-	sigaddset(&set, rt.set.signal);
-	REAL(pthread_sigmask)(SIG_BLOCK, &set, NULL);
+	signal_block(true);
 	return t;
 }
 
 static void release(struct thread *t)
 {
 	int saved = errno;
-	sigset_t set;
 
-	if (!t)
+	if (!t || (atomic_load(&rt.yielded) && t->blocks_signal))
 		return;
-	sigemptyset(&set);
-	sigaddset(&set, rt.set.signal);
 	t->in_blocking_call = true;
 	signal_barrier();
-	REAL(pthread_sigmask)(SIG_UNBLOCK, &set, NULL);
+	signal_block(false);
 	signal_barrier();
 	t->in_blocking_call = false;
 	errno = saved;
@@ -126,17 +120,3 @@ HELD_MASK(int, epoll_pwait, (int fd, struct epoll_event *events, int max, int ti
 HELD_MASK(int, epoll_pwait2,
 	(int fd, struct epoll_event *events, int max, const struct timespec *timeout, const sigset_t *mask),
 	(fd, events, max, timeout, mask))
-
-/* The set that is waited for must not hold our signal, and the wait must not end for it. */
-EXPORT int sigtimedwait(const sigset_t *set, siginfo_t *info, const struct timespec *timeout)
-{
-	struct thread *t = hold();
-	sigset_t copy = *set;
-	int result;
-
-	if (rt.source)
-		sigdelset(&copy, rt.set.signal);
-	result = REAL(sigtimedwait)(&copy, info, timeout);
-	release(t);
-	return result;
-}

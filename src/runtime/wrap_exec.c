@@ -11,8 +11,14 @@
 #include "store.h"
 #include "wrap.h"
 
-/* False: not our process's own exec (not measured, or a vfork child in its parent's memory). */
-static bool before(const char *path)
+/* What has to be undone if an exec fails. */
+struct attempt {
+	bool ours; /* it is our process's own */
+	struct signal_inherited inherited;
+};
+
+/* Not ours: not measured, or a vfork child in its parent's memory. */
+static bool end_image(const char *path)
 {
 	struct hyb_def_child def = {.tick = clock_tick(), .pid = (uint32_t)rt.pid, .kind = HYB_CHILD_EXEC};
 	struct sigaction now, ignore = {.sa_handler = SIG_IGN};
@@ -33,12 +39,18 @@ static bool before(const char *path)
 	return true;
 }
 
+static struct attempt before(const char *path)
+{
+	return (struct attempt){.ours = end_image(path), .inherited = signal_inherit_begin()};
+}
+
 /* The exec failed: life goes on. */
-static void after(bool was_ours)
+static void after(struct attempt attempt)
 {
 	int saved = errno;
 
-	if (was_ours) {
+	signal_inherit_end(&attempt.inherited);
+	if (attempt.ours) {
 		if (store.header->state == HYB_STATE_EXEC) {
 			store.header->state = HYB_STATE_RUNNING;
 			store.header->end = 0;
@@ -51,10 +63,10 @@ static void after(bool was_ours)
 
 EXPORT int execve(const char *path, char *const *argv, char *const *envp)
 {
-	bool ours = before(path);
+	struct attempt attempt = before(path);
 	int result = REAL(execve)(path, argv, envp);
 
-	after(ours);
+	after(attempt);
 	return result;
 }
 
@@ -65,10 +77,10 @@ EXPORT int execv(const char *path, char *const *argv)
 
 EXPORT int execvpe(const char *file, char *const *argv, char *const *envp)
 {
-	bool ours = before(file);
+	struct attempt attempt = before(file);
 	int result = REAL(execvpe)(file, argv, envp);
 
-	after(ours);
+	after(attempt);
 	return result;
 }
 
@@ -79,10 +91,10 @@ EXPORT int execvp(const char *file, char *const *argv)
 
 EXPORT int fexecve(int fd, char *const *argv, char *const *envp)
 {
-	bool ours = before("(a file descriptor)");
+	struct attempt attempt = before("(a file descriptor)");
 	int result = REAL(fexecve)(fd, argv, envp);
 
-	after(ours);
+	after(attempt);
 	return result;
 }
 
@@ -128,6 +140,45 @@ EXPORT int execle(const char *path, const char *first, ...)
 	envp = va_arg(list, char **);
 	va_end(list);
 	return execve(path, argv, envp);
+}
+
+/* Children made by the C library itself. */
+EXPORT int posix_spawn(pid_t *pid, const char *path, const posix_spawn_file_actions_t *actions,
+	const posix_spawnattr_t *attributes, char *const *argv, char *const *envp)
+{
+	struct signal_inherited inherited = signal_inherit_begin();
+	int error = REAL(posix_spawn)(pid, path, actions, attributes, argv, envp);
+
+	signal_inherit_end(&inherited);
+	return error;
+}
+
+EXPORT int posix_spawnp(pid_t *pid, const char *file, const posix_spawn_file_actions_t *actions,
+	const posix_spawnattr_t *attributes, char *const *argv, char *const *envp)
+{
+	struct signal_inherited inherited = signal_inherit_begin();
+	int error = REAL(posix_spawnp)(pid, file, actions, attributes, argv, envp);
+
+	signal_inherit_end(&inherited);
+	return error;
+}
+
+EXPORT int system(const char *command)
+{
+	struct signal_inherited inherited = signal_inherit_begin();
+	int status = REAL(system)(command);
+
+	signal_inherit_end(&inherited);
+	return status;
+}
+
+EXPORT FILE *popen(const char *command, const char *mode)
+{
+	struct signal_inherited inherited = signal_inherit_begin();
+	FILE *file = REAL(popen)(command, mode);
+
+	signal_inherit_end(&inherited);
+	return file;
 }
 
 EXPORT void _exit(int status)

@@ -3,8 +3,8 @@
  * all, and install handlers for all, and finds what it would find without us.
  * Ours stays unblocked; what the program wanted for it is kept and shown.
  */
-#include <string.h>
 #include <sys/syscall.h>
+#include <ucontext.h>
 #include <unistd.h>
 
 #include "sampler.h"
@@ -42,12 +42,51 @@ EXPORT sighandler_t signal(int sig, sighandler_t handler)
 	return old.sa_handler;
 }
 
+/* ------------------------------------------------------------------ giving up */
+
+/* Makes the kernel's mask what the program believes it to be; `mask` is that of an interrupted context. */
+void signal_yield_thread(struct thread *t, void *context)
+{
+	sampler_stop(t);
+	if (t->blocks_signal)
+		sigaddset(&((ucontext_t *)context)->uc_sigmask, rt.set.signal);
+}
+
+/*
+ * The program blocks our signal to wait for it, and somebody has sent it: it
+ * really uses it. The signal is the program's from now on.
+ */
+static void yield_signal(struct thread *t, const siginfo_t *info, void *context)
+{
+	if (!atomic_exchange(&rt.yielded, true)) {
+		static const char why[] =
+			"the program uses our signal itself: sampling ends; see hybrid-run --signal";
+
+		store_note(HYB_NOTE_WARNING, why);
+		for (unsigned i = 0; i < rt.signalfds; i++) { /* now with our signal */
+			sigaddset(&rt.signalfd[i].set, rt.set.signal);
+			REAL(signalfd)(rt.signalfd[i].fd, &rt.signalfd[i].set, 0);
+		}
+	}
+	signal_yield_thread(t, context);
+	/* It becomes pending when we return, as it would have been. */
+	if (info->si_code == SI_TKILL)
+		syscall(SYS_rt_tgsigqueueinfo, getpid(), syscall(SYS_gettid), rt.set.signal, info);
+	else
+		syscall(SYS_rt_sigqueueinfo, getpid(), rt.set.signal, info);
+}
+
 /* The same signal, sent by somebody else: what the program installed for it happens. */
 void foreign_signal(int sig, siginfo_t *info, void *context)
 {
 	struct sigaction action = rt.program_action;
+	struct thread *t = self;
 	sigset_t before;
 
+	if (t && t->state != THREAD_NONE && t->blocks_signal) {
+		yield_signal(t, info, context);
+		return;
+	}
 	if (action.sa_handler == SIG_IGN)
 		return;
 	if (action.sa_handler == SIG_DFL) {
@@ -67,40 +106,37 @@ void foreign_signal(int sig, siginfo_t *info, void *context)
 
 /* ------------------------------------------------------------------- masks */
 
-/* A copy of the set without our signal; *ret_had: it was in. */
-static const sigset_t *without(const sigset_t *set, sigset_t *copy, bool *ret_had)
+static bool has_ours(const sigset_t *set)
 {
-	*ret_had = false;
-	if (!set || !rt.source)
-		return set;
-	*ret_had = sigismember(set, rt.set.signal) == 1;
-	*copy = *set;
-	sigdelset(copy, rt.set.signal);
-	return copy;
+	return set && rt.source && sigismember(set, rt.set.signal) == 1;
 }
 
 EXPORT int pthread_sigmask(int how, const sigset_t *set, sigset_t *old)
 {
 	struct thread *t = self;
 	sigset_t copy, before;
-	bool had;
+	bool had = has_ours(set), blocked, blocks;
 	int error;
 
 	if (!t || t->state == THREAD_NONE || !rt.source)
 		return REAL(pthread_sigmask)(how, set, old);
-	set = without(set, &copy, &had);
-	error = REAL(pthread_sigmask)(how, set, old ? &before : NULL);
+	if (had && !atomic_load(&rt.yielded)) {
+		copy = *set;
+		sigdelset(&copy, rt.set.signal);
+		set = &copy;
+	}
+	blocked = blocks = t->blocks_signal;
+	if (set && (had || how == SIG_SETMASK))
+		blocks = had && how != SIG_UNBLOCK;
+	t->blocks_signal = blocked && blocks; /* what is pending comes in the call if it is unblocked */
+	error = REAL(pthread_sigmask)(how, set, &before);
+	t->blocks_signal = error ? blocked : blocks;
 	if (error)
 		return error;
-	if (old) { /* which may be the set */
+	if (blocked)
+		sigaddset(&before, rt.set.signal);
+	if (old) /* which may be the set */
 		*old = before;
-		if (t->blocks_signal)
-			sigaddset(old, rt.set.signal);
-	}
-	if (set && how == SIG_SETMASK)
-		t->blocks_signal = had;
-	else if (set && had)
-		t->blocks_signal = how == SIG_BLOCK;
 	return 0;
 }
 
@@ -113,28 +149,127 @@ EXPORT int sigprocmask(int how, const sigset_t *set, sigset_t *old)
 	return error ? -1 : 0;
 }
 
+/* Blocks or unblocks our signal in the kernel; true if that changed the mask. */
+bool signal_block(bool block)
+{
+	sigset_t set, before;
+
+	sigemptyset(&set);
+	sigaddset(&set, rt.set.signal);
+	REAL(pthread_sigmask)(block ? SIG_BLOCK : SIG_UNBLOCK, &set, &before);
+	return sigismember(&before, rt.set.signal) != block;
+}
+
+struct signal_inherited signal_inherit_begin(void)
+{
+	const struct sigaction ignore = {.sa_handler = SIG_IGN};
+	struct signal_inherited done = {.blocked = false};
+
+	if (!rt.source || !self || self->state == THREAD_NONE)
+		return done;
+	done.blocked = self->blocks_signal && signal_block(true);
+	if (rt.program_action.sa_handler == SIG_IGN) {
+		REAL(sigaction)(rt.set.signal, &ignore, &done.action);
+		done.ignored = true;
+	}
+	return done;
+}
+
+void signal_inherit_end(struct signal_inherited *done)
+{
+	int saved = errno;
+
+	if (done->ignored)
+		raw_sigaction(rt.set.signal, &done->action);
+	if (done->blocked)
+		signal_block(false);
+	errno = saved;
+}
+
+/* The state that we find is the program's. */
+void signal_take_over(struct thread *t, const struct sigaction *handler)
+{
+	REAL(sigaction)(rt.set.signal, handler, &rt.program_action);
+	t->blocks_signal = !signal_block(true);
+	signal_block(false);
+}
+
 /* ------------------------------------------------------------ waiting for */
 
-EXPORT int sigwait(const sigset_t *set, int *sig)
+/* What is left of `timeout` (NULL: forever) that began at `start`. */
+static const struct timespec *remaining(const struct timespec *timeout, uint64_t start, struct timespec *left)
 {
-	sigset_t copy;
-	bool had;
+	uint64_t passed = clock_ns(CLOCK_MONOTONIC) - start, want;
 
-	return REAL(sigwait)(without(set, &copy, &had), sig);
+	if (!timeout)
+		return NULL;
+	want = (uint64_t)timeout->tv_sec * 1000000000u + (uint64_t)timeout->tv_nsec;
+	want = want > passed ? want - passed : 0;
+	left->tv_sec = (time_t)(want / 1000000000u);
+	left->tv_nsec = (long)(want % 1000000000u);
+	return left;
+}
+
+/* A sample that comes while the program waits for all signals is not what it waits for. */
+EXPORT int sigtimedwait(const sigset_t *set, siginfo_t *info, const struct timespec *timeout)
+{
+	uint64_t start = clock_ns(CLOCK_MONOTONIC);
+	struct timespec left;
+	siginfo_t got;
+	bool blocked;
+	int result, saved;
+
+	if (!self || self->state == THREAD_NONE || !rt.source)
+		return REAL(sigtimedwait)(set, info, timeout);
+	blocked = signal_block(true);
+	do
+		result = REAL(sigtimedwait)(set, &got, remaining(timeout, start, &left));
+	while (result == rt.set.signal && sampler_sent(&got));
+	saved = errno;
+	if (blocked && !(atomic_load(&rt.yielded) && self->blocks_signal))
+		signal_block(false);
+	errno = saved;
+	if (result > 0 && info)
+		*info = got;
+	return result;
 }
 
 EXPORT int sigwaitinfo(const sigset_t *set, siginfo_t *info)
 {
-	sigset_t copy;
-	bool had;
-
-	return sigtimedwait(without(set, &copy, &had), info, NULL);
+	return sigtimedwait(set, info, NULL);
 }
 
+EXPORT int sigwait(const sigset_t *set, int *sig)
+{
+	int result;
+
+	do
+		result = sigtimedwait(set, NULL, NULL);
+	while (result < 0 && errno == EINTR);
+	if (result < 0)
+		return errno;
+	*sig = result;
+	return 0;
+}
+
+/* Without our signal, which it would take away from the handler; noted, should the program need it. */
 EXPORT int signalfd(int fd, const sigset_t *set, int flags)
 {
 	sigset_t copy;
-	bool had;
+	int result;
+	unsigned i;
 
-	return REAL(signalfd)(fd, without(set, &copy, &had), flags);
+	if (!has_ours(set) || atomic_load(&rt.yielded))
+		return REAL(signalfd)(fd, set, flags);
+	copy = *set;
+	sigdelset(&copy, rt.set.signal);
+	result = REAL(signalfd)(fd, &copy, flags);
+	for (i = 0; i < rt.signalfds && rt.signalfd[i].fd != result; i++)
+		;
+	if (result >= 0 && i < sizeof(rt.signalfd) / sizeof(rt.signalfd[0])) {
+		rt.signalfd[i].fd = result;
+		rt.signalfd[i].set = copy;
+		rt.signalfds = i < rt.signalfds ? rt.signalfds : i + 1;
+	}
+	return result;
 }
