@@ -1,7 +1,7 @@
 """The house rules that a machine can check."""
 
+import os
 import re
-import subprocess
 
 import pytest
 
@@ -9,13 +9,12 @@ from conftest import BUILD, HYBRID_RUN, SOURCE, run
 
 
 def sources(*suffixes):
-    """The files of the project; those that git does not know yet, too."""
-    listed = subprocess.run(["git", "ls-files", "--cached", "--others", "--exclude-standard"], cwd=SOURCE,
-                            capture_output=True, text=True)
-    names = listed.stdout.splitlines()
-    if listed.returncode:  # an unpacked archive
-        names = [str(path.relative_to(SOURCE)) for path in SOURCE.rglob("*") if "build" not in str(path)]
-    return sorted(name for name in names if name.endswith(suffixes) and (SOURCE / name).is_file())
+    """The files of the project, without what is built; those that are not committed yet, too."""
+    found = []
+    for folder, folders, names in os.walk(SOURCE):
+        folders[:] = [name for name in folders if not name.startswith(("build", "hyb-", "."))]
+        found += [os.path.relpath(os.path.join(folder, name), SOURCE) for name in names]
+    return sorted(name for name in found if name.endswith(suffixes))
 
 
 def test_format(needs):
