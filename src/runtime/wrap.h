@@ -18,10 +18,14 @@
 #include <stdio.h>
 #include <sys/epoll.h>
 #include <sys/msg.h>
+#include <sys/file.h>
+#include <sys/resource.h>
 #include <sys/select.h>
 #include <sys/sem.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
+#include <sys/uio.h>
+#include <sys/wait.h>
 #include <threads.h>
 #include <time.h>
 
@@ -79,6 +83,16 @@
 	F(ssize_t, send, (int, const void *, size_t, int)) \
 	F(ssize_t, sendto, (int, const void *, size_t, int, const struct sockaddr *, socklen_t)) \
 	F(ssize_t, sendmsg, (int, const struct msghdr *, int)) \
+	F(ssize_t, read, (int, void *, size_t)) \
+	F(ssize_t, write, (int, const void *, size_t)) \
+	F(ssize_t, readv, (int, const struct iovec *, int)) \
+	F(ssize_t, writev, (int, const struct iovec *, int)) \
+	F(pid_t, wait, (int *)) \
+	F(pid_t, waitpid, (pid_t, int *, int)) \
+	F(pid_t, wait4, (pid_t, int *, int, struct rusage *)) \
+	F(int, waitid, (idtype_t, id_t, siginfo_t *, int)) \
+	F(int, sem_wait, (sem_t *)) \
+	F(int, flock, (int, int)) \
 	F(int, sendmmsg, (int, struct mmsghdr *, unsigned, int))
 
 struct real {
