@@ -6,16 +6,9 @@
 #include <string.h>
 
 /* Where programs and threads begin; behind a '*' anything may follow. */
+static const char *const main_names[] = {"__libc_start_main*", "__libc_start_call_main", NULL};
 static const char *const start_names[] = {
-	"_start",
-	"__libc_start_main*",
-	"__libc_start_call_main",
-	"start_thread",
-	"clone",
-	"__clone",
-	"clone3",
-	"__clone3",
-};
+	"_start", "start_thread", "clone", "__clone", "clone3", "__clone3", NULL};
 
 /* Objects whose start code often has no symbol of its own. */
 static const char *const start_modules[] = {"libc.so", "libc-", "libpthread", "ld-linux"};
@@ -32,12 +25,12 @@ static bool has_prefix(const char *text, const char *prefix)
 	return !strncmp(text, prefix, strlen(prefix));
 }
 
-static bool is_start_name(const char *name)
+static bool is_among(const char *const *names, const char *name)
 {
-	for (size_t i = 0; i < sizeof(start_names) / sizeof(*start_names); i++) {
-		size_t n = strcspn(start_names[i], "*");
+	for (; *names; names++) {
+		size_t n = strcspn(*names, "*");
 
-		if (start_names[i][n] ? !strncmp(name, start_names[i], n) : !strcmp(name, start_names[i]))
+		if ((*names)[n] ? !strncmp(name, *names, n) : !strcmp(name, *names))
 			return true;
 	}
 	return false;
@@ -109,7 +102,8 @@ static struct code *code_new(struct codes *codes, const struct resolver *resolve
 	outer = &code->frames[count - 1];
 	code->unresolved = !*frames[0].function;
 	code->ours = has_prefix(path_base(code->module_path), "libhybrid");
-	code->start = is_start_name(outer->function) ||
+	code->main_start = !outer->guess && is_among(main_names, outer->function);
+	code->start = is_among(main_names, outer->function) || is_among(start_names, outer->function) ||
 		      ((outer->guess || code->unresolved) && is_start_module(code->module_path));
 	return code;
 fail:

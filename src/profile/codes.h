@@ -30,6 +30,7 @@ struct code {
 	bool call;
 	bool ours; /* in libhybrid: not shown */
 	bool start; /* what runs main and thread functions: not shown above them */
+	bool main_start; /* what runs main: neither is what called it */
 	bool unresolved;
 	const char *module_path; /* interned */
 	uint64_t samples; /* taken at this very address */

@@ -3,24 +3,29 @@
 #define HYB_MERGE_H
 
 #include "profile/codes.h"
-#include "profile/tree.h"
+#include "profile/share.h"
 
 struct merge {
 	enum profile_mode mode;
 	struct tree *tree;
 	struct strings *strings;
 	struct codes *codes;
+	struct share *share; /* receives what is to be shared out */
 };
 
 /*
- * Adds a location below the tree's node `top`: exclusive, blocked, calls and
- * samples; tree_sum() does the rest. 0 or HYB_ENOMEM (the tree is then of no
- * use any more).
+ * Adds a location below the tree's node `top`: blocked, calls, samples, and
+ * exclusive where no samples were wanted; share_out() and tree_sum() do the
+ * rest. 0 or HYB_ENOMEM (the tree is then of no use any more).
  *
  * What is not shown, and what stands in its place:
  *  - frames of libhybrid vanish; what ended in them is a leaf with the name of
  *    the function that the program called (nanosleep, poll);
- *  - outside all probes, the frames above main and thread functions vanish;
+ *  - outside all probes, the frames above main and thread functions vanish, also
+ *    what has no name and stands above them (_start of a stripped program);
+ *  - an interrupted frame that something was called from (a signal handler ran
+ *    on top of it) is an intermediate for what is below it, and a leaf for the
+ *    samples taken in it;
  *  - the first frame below a function's probe is folded into the probe if it
  *    is that function (not by call sites); its lines stay.
  */

@@ -101,6 +101,7 @@ int profile_add_location(
 		.tree = &p->tree,
 		.strings = &p->strings,
 		.codes = &p->codes,
+		.share = &p->share,
 	};
 	uint32_t top = find_top(p, location);
 
@@ -110,11 +111,12 @@ int profile_add_location(
 	return merge_location(&merge, location, resolver, top);
 }
 
-void profile_add_process(struct profile *p, const struct hyb_process *process)
+void profile_add_process(struct profile *p, const struct hyb_process *process, bool again)
 {
 	struct profile_quality *q = &p->quality;
 
-	q->processes++;
+	q->processes += !again;
+	q->programs++;
 	q->trace_bytes += process->trace_bytes;
 	q->file_bytes += process->file_size;
 	q->threads_lost += process->threads_lost;
@@ -190,9 +192,13 @@ int profile_finish(struct profile *p, struct hyb_error *err)
 	int r;
 
 	q->achieved = base ? (double)q->samples * 1e9 / (double)base : 0;
-	tree_sum(&p->tree);
-	name_kinds(p);
-	r = tree_arrange(&p->tree, p->options.sort, NULL, NULL);
+	r = share_out(&p->share, &p->tree);
+	share_release(&p->share);
+	if (!r) {
+		tree_sum(&p->tree);
+		name_kinds(p);
+		r = tree_arrange(&p->tree, p->options.sort, NULL, NULL);
+	}
 	if (!r)
 		r = sum_unresolved(p);
 	if (r) {
@@ -228,6 +234,7 @@ void profile_free(struct profile *p)
 	if (!p)
 		return;
 	tree_release(&p->tree);
+	share_release(&p->share);
 	codes_release(&p->codes);
 	strings_release(&p->strings);
 	free(p->unresolved);

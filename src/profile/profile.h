@@ -3,18 +3,26 @@
  * (paper 003, section III.A), one tree over any number of locations, processes
  * and experiments. Knows the reader; knows nothing of printing.
  *
- * The rules, for one location (rows T13 to T17):
+ * The rules (rows T13 to T17). For one location:
  *  - a probe node p has inclusive time I and exclusive time E = I - sum of I of
  *    the probe nodes below it (a probe nested by frames still counts);
- *  - n of the N samples taken in p (whose nearest probe is p) at a node carry
- *    n/N of what p ran. Shares are integers of nanoseconds that add up exactly
- *    (each is the difference of two rounded cumulative sums);
- *  - "what p ran": samples on the CPU clock say where the thread ran, not where
- *    it was blocked. B = wall time - CPU time of the location is blocked; it is
- *    given to probes in proportion to max(0, E - ran) where `ran` is the CPU
- *    time that samples saw in p, and the rest E - blocked is shared out. Blocked
- *    time stays with p itself. Wall-clock samples share out all of E, and where
- *    no samples were wanted nothing is known to be blocked;
+ *  - samples on the CPU clock say where the thread ran, not where it was
+ *    blocked. B = wall time - CPU time of the location is blocked; it is given
+ *    to probes in proportion to max(0, E - ran) where `ran` is the CPU time that
+ *    samples saw in p. Blocked time stays with p itself; E - blocked is what p
+ *    ran. Wall-clock samples see all of E, and where no samples were wanted
+ *    nothing is known to be blocked.
+ * Over all locations (with split_locations: for each alone):
+ *  - what the locations ran in a probe of the tree is summed, and shared out
+ *    among their samples in it (whose nearest probe it is): n of N samples at a
+ *    node carry n/N of it. A thread that lived too short to be sampled so counts
+ *    where its like were seen. A sample weighs as much as the period at which
+ *    its location took samples, which differs where the budget halved a rate;
+ *  - this is done for each source of samples apart: what was taken on the CPU
+ *    clock does not say how wall time is to be shared out. Locations that were
+ *    not to be sampled keep what they ran in their probes;
+ *  - shares are integers of nanoseconds that add up exactly (each is the
+ *    difference of two rounded cumulative sums);
  *  - a probe without samples keeps its E;
  *  - frames between probe and sampled frame are intermediate: exclusive 0.
  * At every node: inclusive = exclusive + blocked + sum of the children's inclusive.
@@ -67,6 +75,7 @@ struct profile_node {
 /* What the report's quality block says; sums over what was merged. */
 struct profile_quality {
 	size_t experiments, processes, locations;
+	size_t programs; /* a process runs another one after each exec */
 	uint64_t wall; /* ns, from first start to last end */
 	uint64_t thread_wall, cpu; /* ns, sums over locations */
 	uint64_t samples, dropped[16], partial[8], faults[8], frames, guessed;

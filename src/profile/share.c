@@ -1,126 +1,124 @@
 #include "profile/share.h"
 
 #include <stdlib.h>
-#include <string.h>
 
-#include "format/format.h"
+#include "profile/slice.h"
 
-static bool is_probe(const struct hyb_node_info *n)
+/* Room for a value of each node that the tree has, or NULL. */
+static struct share_value *value_at(
+	struct share *share, const struct tree *tree, unsigned source, uint32_t node)
 {
-	return n->type <= HYB_TYPE_FUNCTION;
-}
+	unsigned s = source < SHARE_SOURCES ? source : SHARE_SOURCES - 1;
+	struct share_value *grown;
 
-/* The nearest probe above a probe; the root's is itself. */
-static uint32_t probe_above(const struct hyb_node_info *nodes, uint32_t i)
-{
-	return i ? nodes[nodes[i].parent].probe : 0;
-}
-
-/* a * b / c, rounded to nearest; c > 0, and the result fits if a <= c. */
-static uint64_t scale(uint64_t a, uint64_t b, uint64_t c)
-{
-	return (uint64_t)(((unsigned __int128)a * b + c / 2) / c);
-}
-
-/* What `part`, behind `before` of `whole`, gets of `amount`; over all parts the amount exactly. */
-static uint64_t slice(uint64_t before, uint64_t part, uint64_t whole, uint64_t amount)
-{
-	return scale(before + part, amount, whole) - scale(before, amount, whole);
-}
-
-/* exclusive[] of probes = inclusive - inclusive of the probes below. The other arrays are zero before. */
-static void probe_times(const struct hyb_node_info *nodes, size_t count, uint64_t *exclusive, uint64_t *below,
-	uint64_t *passed)
-{
-	uint64_t *inclusive = exclusive;
-
-	for (uint32_t i = 0; i < count; i++) {
-		inclusive[i] = is_probe(&nodes[i]) ? nodes[i].inclusive : 0;
-		if (i)
-			below[probe_above(nodes, i)] += inclusive[i];
+	if (node >= share->count[s]) {
+		grown = realloc(share->values[s], tree->capacity * sizeof(*grown));
+		if (!grown)
+			return NULL;
+		share->values[s] = grown;
+		for (; share->count[s] < tree->capacity; share->count[s]++)
+			grown[share->count[s]] = (struct share_value){0};
 	}
-	for (uint32_t i = 1; i < count; i++) {
-		uint32_t p = probe_above(nodes, i);
-		uint64_t measured = inclusive[i];
-
-		if (below[p] > inclusive[p])
-			inclusive[i] = slice(passed[p], measured, below[p], inclusive[p]);
-		passed[p] += measured;
-	}
-	for (uint32_t i = 0; i < count; i++)
-		exclusive[i] = below[i] > inclusive[i] ? 0 : inclusive[i] - below[i];
+	return &share->values[s][node];
 }
 
-/* Moves what probes waited from exclusive[] to blocked[]. */
-static void split_blocked(const struct hyb_location_info *location, uint64_t *exclusive, uint64_t *blocked)
+int share_add_time(struct share *share, const struct tree *tree, unsigned source, uint32_t probe, uint64_t ns)
 {
-	const struct hyb_node_info *nodes = location->nodes;
-	uint64_t wall = nodes[0].inclusive;
-	uint64_t wait = wall > location->cpu ? wall - location->cpu : 0;
-	uint64_t room = 0, passed = 0;
+	struct share_value *v = value_at(share, tree, source, probe);
 
-	if (location->source == HYB_SOURCE_NONE || location->source == HYB_SOURCE_WALL)
-		return;
-	for (size_t i = 0; i < location->node_count; i++)
-		if (exclusive[i] > nodes[i].ran)
-			room += exclusive[i] - nodes[i].ran;
-	if (wait > room)
-		wait = room;
-	for (size_t i = 0; wait && i < location->node_count; i++) {
-		uint64_t part = exclusive[i] > nodes[i].ran ? exclusive[i] - nodes[i].ran : 0;
-
-		blocked[i] = slice(passed, part, room, wait);
-		exclusive[i] -= blocked[i];
-		passed += part;
-	}
+	if (!v)
+		return HYB_ENOMEM;
+	v->amount += ns;
+	return 0;
 }
 
-/* Gives each probe's exclusive[] to the nodes where its samples were taken. The other arrays are zero before.
- */
-static void share_out(const struct hyb_node_info *nodes, size_t count, uint64_t *exclusive, uint64_t *total,
-	uint64_t *passed)
+int share_add_samples(struct share *share, const struct tree *tree, unsigned source, uint32_t node,
+	uint64_t samples, uint64_t period)
 {
-	for (size_t i = 0; i < count; i++)
-		total[nodes[i].probe] += nodes[i].samples;
-	/* backwards: a probe stands in front of its frames and keeps what they leave */
-	for (size_t i = count; i-- > 0;) {
-		uint32_t p = nodes[i].probe;
+	struct share_value *v = value_at(share, tree, source, node);
+	uint64_t weight;
+
+	if (!v)
+		return HYB_ENOMEM;
+	/* numbers of a damaged file must not wrap */
+	if (__builtin_mul_overflow(samples, period ? period : 1, &weight))
+		weight = UINT64_MAX;
+	if (__builtin_add_overflow(v->weight, weight, &v->weight))
+		v->weight = UINT64_MAX;
+	return 0;
+}
+
+/* Orders the tree by names; values[] keeps up. */
+static int arrange(struct share *share, struct tree *tree)
+{
+	size_t count = tree->count;
+	uint32_t *map = calloc(count, sizeof(*map));
+	int r = map ? tree_arrange(tree, PROFILE_SORT_INCLUSIVE, NULL, map) : HYB_ENOMEM;
+
+	for (unsigned s = 0; !r && s < SHARE_SOURCES; s++) {
+		struct share_value *moved;
+
+		if (!share->values[s])
+			continue;
+		moved = calloc(count, sizeof(*moved));
+		if (!moved) {
+			r = HYB_ENOMEM;
+			break;
+		}
+		for (size_t i = 0; i < count && i < share->count[s]; i++)
+			moved[map[i]] = share->values[s][i];
+		free(share->values[s]);
+		share->values[s] = moved;
+		share->count[s] = count;
+	}
+	free(map);
+	return r;
+}
+
+/* total[] and passed[] are by probe, and zero before. */
+static void share_source(struct tree *tree, const struct share_value *values, const uint32_t *probe,
+	uint64_t *total, uint64_t *passed)
+{
+	for (size_t i = 0; i < tree->count; i++)
+		if (__builtin_add_overflow(total[probe[i]], values[i].weight, &total[probe[i]]))
+			total[probe[i]] = UINT64_MAX;
+	for (size_t i = 0; i < tree->count; i++) {
+		uint32_t p = probe[i];
+		uint64_t room = total[p] - passed[p];
+		uint64_t weight = values[i].weight < room ? values[i].weight : room;
 
 		if (!total[p])
-			continue;
-		if (is_probe(&nodes[i])) {
-			exclusive[i] -= scale(passed[i], exclusive[i], total[i]);
-			continue;
-		}
-		exclusive[i] = slice(passed[p], nodes[i].samples, total[p], exclusive[p]);
-		passed[p] += nodes[i].samples;
+			tree->nodes[i].exclusive += values[i].amount;
+		else
+			tree->nodes[i].exclusive += slice(passed[p], weight, total[p], values[p].amount);
+		passed[p] += weight;
 	}
 }
 
-int share_location(const struct hyb_location_info *location, struct share *ret_share)
+int share_out(struct share *share, struct tree *tree)
 {
-	size_t count = location->node_count;
-	struct share share = {calloc(count, sizeof(uint64_t)), calloc(count, sizeof(uint64_t))};
-	uint64_t *scratch = calloc(2 * count, sizeof(uint64_t));
-	int r = HYB_ENOMEM;
+	size_t count = tree->count;
+	uint32_t *probe = calloc(count, sizeof(*probe));
+	int r = probe ? arrange(share, tree) : HYB_ENOMEM;
 
-	if (share.exclusive && share.blocked && scratch) {
-		probe_times(location->nodes, count, share.exclusive, scratch, scratch + count);
-		split_blocked(location, share.exclusive, share.blocked);
-		memset(scratch, 0, 2 * count * sizeof(uint64_t));
-		share_out(location->nodes, count, share.exclusive, scratch, scratch + count);
-		*ret_share = share;
-		share = (struct share){0};
-		r = 0;
+	for (uint32_t i = 1; !r && i < count; i++)
+		probe[i] = tree->nodes[i].kind == PROFILE_PROBE ? i : probe[tree->nodes[i].parent];
+	for (unsigned s = 0; !r && s < SHARE_SOURCES; s++) {
+		uint64_t *sums = share->values[s] ? calloc(2 * count, sizeof(*sums)) : NULL;
+
+		if (sums)
+			share_source(tree, share->values[s], probe, sums, sums + count);
+		else if (share->values[s])
+			r = HYB_ENOMEM;
+		free(sums);
 	}
-	share_release(&share);
-	free(scratch);
+	free(probe);
 	return r;
 }
 
 void share_release(struct share *share)
 {
-	free(share->exclusive);
-	free(share->blocked);
+	for (unsigned s = 0; s < SHARE_SOURCES; s++)
+		free(share->values[s]);
 	*share = (struct share){0};
 }

@@ -12,6 +12,7 @@ struct profile {
 	struct strings strings;
 	struct codes codes;
 	struct tree tree;
+	struct share share;
 	struct profile_quality quality;
 	struct profile_unresolved *unresolved;
 	size_t unresolved_count;
@@ -21,7 +22,8 @@ struct profile {
 int profile_add_location(
 	struct profile *profile, const struct hyb_location_info *location, const struct resolver *resolver);
 
-/* Adds what is known of a process to the quality, its locations apart. */
-void profile_add_process(struct profile *profile, const struct hyb_process *process);
+/* Adds what is known of a process to the quality, its locations apart. `again`: an earlier image was added.
+ */
+void profile_add_process(struct profile *profile, const struct hyb_process *process, bool again);
 
 #endif

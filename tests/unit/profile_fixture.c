@@ -38,6 +38,7 @@ static const struct hyb_frame *look_up(
 	for (size_t i = 0; i < more_count; i++) {
 		if (more_symbols[i].module != module || more_symbols[i].address != address)
 			continue;
+		assert_false(more_symbols[i].exact && call);
 		*ret_count = more_symbols[i].count;
 		return more_symbols[i].frames;
 	}
@@ -192,7 +193,7 @@ void fixture_add(struct fixture *f, struct profile *profile)
 {
 	struct resolver resolver = {look_up, NULL};
 
-	profile_add_process(profile, &f->process);
+	profile_add_process(profile, &f->process, false);
 	assert_int_equal(profile_add_location(profile, &f->location, &resolver), 0);
 }
 

@@ -37,6 +37,7 @@ struct fixture_symbol {
 	uint64_t address;
 	struct hyb_frame frames[4];
 	size_t count;
+	bool exact; /* must not be looked up as a return address */
 };
 void fixture_symbols(const struct fixture_symbol *symbols, size_t count);
 

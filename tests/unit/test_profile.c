@@ -11,7 +11,6 @@
 #include <string.h>
 
 #include "format/format.h"
-#include "profile/share.h"
 #include "profile/state.h"
 #include "profile_fixture.h"
 
@@ -311,6 +310,152 @@ static void test_demoted(void **state)
 	profile_free(p);
 }
 
+/* -------------------------------------------------- several locations */
+
+static void add_thread(
+	struct profile *p, uint64_t cpu, unsigned source, const char *function, uint64_t samples)
+{
+	struct fixture *f = fixture_new();
+	uint32_t task = fixture_region(f, 0, "task", HYB_REGION_USER, cpu, 1);
+
+	fixture_root(f, cpu, source == HYB_SOURCE_WALL ? 0 : cpu);
+	f->location.source = source;
+	f->location.period = 4000000;
+	if (samples)
+		fixture_leaf(f, task, function, 1, samples);
+	fixture_add(f, p);
+	fixture_free(f);
+}
+
+static struct profile *new_profile(bool split)
+{
+	struct profile_options options = {.split_locations = split};
+	struct profile *p = profile_new(&options);
+
+	assert_non_null(p);
+	return p;
+}
+
+static void finish(struct profile *p)
+{
+	struct hyb_error err;
+
+	assert_int_equal(profile_finish(p, &err), 0);
+	assert_exact(p);
+}
+
+/*
+ * 800 threads of 2 ms, half a tick: every second one has a sample, three of four
+ * of these in often(). All of the 1.6 s have a line then.
+ */
+static void test_short_threads(void **state)
+{
+	struct profile *p = new_profile(false);
+
+	for (unsigned i = 0; i < 800; i++)
+		add_thread(p, 2000000, HYB_SOURCE_CPU_TIMER, i % 8 ? "often" : "seldom", i % 2 == 0);
+	finish(p);
+	assert_int_equal(find_node(p, PROFILE_LEAF, "often", 1)->exclusive, 1200000000);
+	assert_int_equal(find_node(p, PROFILE_LEAF, "seldom", 1)->exclusive, 400000000);
+	assert_int_equal(find_node(p, PROFILE_PROBE, "task", 1)->exclusive, 0);
+	profile_free(p);
+}
+
+/* Short threads beside a long one count as often as they were seen: 100 of 2600 samples. */
+static void test_short_and_long_threads(void **state)
+{
+	struct profile *p = new_profile(false);
+
+	for (unsigned i = 0; i < 200; i++)
+		add_thread(p, 2000000, HYB_SOURCE_CPU_TIMER, "work", i % 2);
+	add_thread(p, 10000000000, HYB_SOURCE_CPU_TIMER, "loop", 2500);
+	finish(p);
+	assert_int_equal(find_node(p, PROFILE_LEAF, "work", 1)->exclusive, 400000000);
+	assert_int_equal(find_node(p, PROFILE_LEAF, "loop", 1)->exclusive, 10000000000);
+	profile_free(p);
+}
+
+/* Nothing crosses from thread to thread where threads are shown apart. */
+static void test_short_threads_apart(void **state)
+{
+	struct profile *p = new_profile(true);
+	struct fixture *a = fixture_new(), *b = fixture_new();
+
+	fixture_root(a, 1000, 1000);
+	fixture_root(b, 1000, 1000);
+	fixture_leaf(a, 0, "work", 1, 3);
+	b->location.tid = 8;
+	fixture_add(a, p);
+	fixture_add(b, p);
+	finish(p);
+	assert_int_equal(find_node(p, PROFILE_LEAF, "work", 1)->exclusive, 1000);
+	assert_int_equal(find_node(p, PROFILE_PROBE, "process 7 thread 8", 0)->exclusive, 1000);
+	profile_free(p);
+	fixture_free(a);
+	fixture_free(b);
+}
+
+/* Who was not to be sampled keeps its time; wall-clock samples are shared out apart from those of CPU time.
+ */
+static void test_sources(void **state)
+{
+	struct profile *p = new_profile(false);
+
+	add_thread(p, 5000, HYB_SOURCE_NONE, NULL, 0);
+	add_thread(p, 700, HYB_SOURCE_CPU_TIMER, "burn", 1);
+	add_thread(p, 200, HYB_SOURCE_CPU_TIMER, NULL, 0);
+	add_thread(p, 90, HYB_SOURCE_WALL, "sleep", 1000);
+	finish(p);
+	assert_int_equal(find_node(p, PROFILE_PROBE, "task", 1)->exclusive, 5000);
+	assert_int_equal(find_node(p, PROFILE_LEAF, "burn", 1)->exclusive, 900);
+	assert_int_equal(find_node(p, PROFILE_LEAF, "sleep", 1)->exclusive, 90);
+	assert_int_equal(profile_nodes(p)[0].inclusive, 5990);
+	profile_free(p);
+}
+
+/* A thread with a quarter of the rate: each of its samples stands for four. */
+static void test_periods(void **state)
+{
+	struct fixture *slow = fixture_new(), *fast = fixture_new();
+	struct profile *p = new_profile(false);
+
+	fixture_root(slow, 1000, 1000);
+	fixture_root(fast, 1000, 1000);
+	slow->location.period = 4000;
+	fast->location.period = 1000;
+	fixture_leaf(slow, 0, "slow", 1, 25);
+	fixture_leaf(fast, 0, "fast", 1, 100);
+	fixture_add(slow, p);
+	fixture_add(fast, p);
+	finish(p);
+	assert_int_equal(find_node(p, PROFILE_LEAF, "slow", 1)->exclusive, 1000);
+	assert_int_equal(find_node(p, PROFILE_LEAF, "fast", 1)->exclusive, 1000);
+	profile_free(p);
+	fixture_free(slow);
+	fixture_free(fast);
+}
+
+/* Counts of a damaged file are larger than their sum can be: the time is all there, once. */
+static void test_absurd_counts(void **state)
+{
+	struct fixture *f = fixture_new();
+	struct profile *p = new_profile(false);
+
+	fixture_root(f, 1000, 1000);
+	f->location.period = UINT64_MAX;
+	f->location.source = 77;
+	fixture_leaf(f, 0, "a", 1, UINT64_MAX);
+	fixture_leaf(f, 0, "b", 1, UINT64_MAX / 2);
+	fixture_leaf(f, 0, "c", 1, UINT64_MAX);
+	fixture_add(f, p);
+	fixture_add(f, p);
+	finish(p);
+	assert_int_equal(profile_nodes(p)[0].inclusive, 2000);
+	assert_true(find_node(p, PROFILE_LEAF, "a", 1)->exclusive <= 2000);
+	profile_free(p);
+	fixture_free(f);
+}
+
 /* -------------------------------------------------------- any tree */
 
 static void test_random_trees(void **state)
@@ -332,31 +477,62 @@ static void test_random_trees(void **state)
 	}
 }
 
-static void assert_times(const struct profile *one, const struct profile *many, uint64_t k)
+static void assert_same(const struct profile *one, const struct profile *other)
 {
-	assert_int_equal(profile_count(one), profile_count(many));
+	assert_int_equal(profile_count(one), profile_count(other));
 	for (size_t i = 0; i < profile_count(one); i++) {
-		const struct profile_node *a = &profile_nodes(one)[i], *b = &profile_nodes(many)[i];
+		const struct profile_node *a = &profile_nodes(one)[i], *b = &profile_nodes(other)[i];
 
 		assert_string_equal(a->name, b->name);
 		assert_int_equal(a->kind, b->kind);
 		assert_int_equal(a->line, b->line);
 		assert_int_equal(a->parent, b->parent);
-		assert_int_equal(a->inclusive * k, b->inclusive);
-		assert_int_equal(a->exclusive * k, b->exclusive);
-		assert_int_equal(a->blocked * k, b->blocked);
-		assert_int_equal(a->calls * k, b->calls);
-		assert_int_equal(a->samples * k, b->samples);
+		assert_int_equal(a->inclusive, b->inclusive);
+		assert_int_equal(a->exclusive, b->exclusive);
+		assert_int_equal(a->blocked, b->blocked);
+		assert_int_equal(a->calls, b->calls);
+		assert_int_equal(a->samples, b->samples);
 	}
 }
 
+/* The node of `many` with the path of node i of `one`; ties may be in another order there. */
+static const struct profile_node *same_path(const struct profile *one, const struct profile *many, uint32_t i)
+{
+	const struct profile_node *a = &profile_nodes(one)[i], *b = profile_nodes(many);
+
+	if (!i)
+		return b;
+	b = &profile_nodes(many)[same_path(one, many, a->parent)->first_child];
+	while (strcmp(a->name, b->name) || a->kind != b->kind || a->line != b->line) {
+		assert_int_not_equal(b->next_sibling, 0);
+		b = &profile_nodes(many)[b->next_sibling];
+	}
+	return b;
+}
+
+static void assert_copies(const struct profile *one, const struct profile *many, uint32_t i)
+{
+	const struct profile_node *a = &profile_nodes(one)[i], *b = same_path(one, many, i);
+
+	assert_int_equal(7 * a->calls, b->calls);
+	assert_int_equal(7 * a->samples, b->samples);
+	assert_int_equal(7 * a->blocked, b->blocked);
+	assert_in_range(b->exclusive + 7, 7 * a->exclusive, 7 * a->exclusive + 14);
+	if (a->kind == PROFILE_PROBE || !i)
+		assert_int_equal(7 * a->inclusive, b->inclusive);
+}
+
+/* Seven times the same: probes have seven times their time, exactly; shares but for rounding. */
 static void test_copies(void **state)
 {
 	for (unsigned seed = 1; seed <= 30; seed++) {
 		struct profile *one = fixture_profile(fixture_random(seed, 150), PROFILE_ROUTINE, 1);
 		struct profile *many = fixture_profile(fixture_random(seed, 150), PROFILE_ROUTINE, 7);
 
-		assert_times(one, many, 7);
+		assert_exact(many);
+		assert_int_equal(profile_count(one), profile_count(many));
+		for (size_t i = 0; i < profile_count(one); i++)
+			assert_copies(one, many, (uint32_t)i);
 		profile_free(one);
 		profile_free(many);
 	}
@@ -375,7 +551,7 @@ static void test_order_of_adding(void **state)
 		fixture_add(a, ba);
 		assert_int_equal(profile_finish(ab, &err), 0);
 		assert_int_equal(profile_finish(ba, &err), 0);
-		assert_times(ab, ba, 1);
+		assert_same(ab, ba);
 		profile_free(ab);
 		profile_free(ba);
 		fixture_free(a);
@@ -417,6 +593,12 @@ int main(void)
 		cmocka_unit_test(test_children_longer),
 		cmocka_unit_test(test_recursion),
 		cmocka_unit_test(test_demoted),
+		cmocka_unit_test(test_short_threads),
+		cmocka_unit_test(test_short_and_long_threads),
+		cmocka_unit_test(test_short_threads_apart),
+		cmocka_unit_test(test_sources),
+		cmocka_unit_test(test_periods),
+		cmocka_unit_test(test_absurd_counts),
 		cmocka_unit_test(test_random_trees),
 		cmocka_unit_test(test_copies),
 		cmocka_unit_test(test_order_of_adding),

@@ -26,28 +26,31 @@ enum address {
 	NAMELESS_A,
 	NAMELESS_B,
 	INLINED,
+	HOT,
 	NEAR_MEMCPY,
 	JIT_A = 0x7f0000001000,
 	JIT_B = 0x7f0000002000,
 };
 
 static const struct fixture_symbol symbols[] = {
-	{&libc, START, {{.function = "_start", .file = ""}}, 1},
-	{&libc, LIBC_START_MAIN, {{.function = "__libc_start_main_impl", .file = ""}}, 1},
-	{&libc, NEAR_START_CALL_MAIN, {{.function = "__libc_init_secure", .file = "", .guess = true}}, 1},
-	{&libc, EXIT, {{.function = "exit", .file = ""}}, 1},
-	{&libc, NEAR_MEMCPY, {{.function = "memcpy", .file = "", .guess = true}}, 1},
-	{&hybrid, WRAPPER, {{.function = "nanosleep", .file = "wrap.c", .line = 3}}, 1},
-	{&hybrid, INNER, {{.function = "store_claim", .file = "store.c", .line = 9}}, 1},
-	{&stripped, NAMELESS_A, {{.function = "", .file = ""}}, 1},
-	{&stripped, NAMELESS_B, {{.function = "", .file = ""}}, 1},
-	{NULL, JIT_A, {{.function = "", .file = ""}}, 1},
-	{NULL, JIT_B, {{.function = "", .file = ""}}, 1},
+	{&libc, START, {{.function = "_start", .file = ""}}, 1, false},
+	{&libc, LIBC_START_MAIN, {{.function = "__libc_start_main_impl", .file = ""}}, 1, false},
+	{&libc, NEAR_START_CALL_MAIN, {{.function = "__libc_init_secure", .file = "", .guess = true}}, 1,
+		false},
+	{&libc, EXIT, {{.function = "exit", .file = ""}}, 1, false},
+	{&libc, NEAR_MEMCPY, {{.function = "memcpy", .file = "", .guess = true}}, 1, false},
+	{&hybrid, WRAPPER, {{.function = "nanosleep", .file = "wrap.c", .line = 3}}, 1, false},
+	{&hybrid, INNER, {{.function = "store_claim", .file = "store.c", .line = 9}}, 1, false},
+	{&stripped, NAMELESS_A, {{.function = "", .file = ""}}, 1, false},
+	{&stripped, NAMELESS_B, {{.function = "", .file = ""}}, 1, false},
+	{NULL, JIT_A, {{.function = "", .file = ""}}, 1, false},
+	{NULL, JIT_B, {{.function = "", .file = ""}}, 1, false},
 	{&stripped, INLINED,
 		{{.function = "inner", .file = "a.h", .line = 7, .inlined = true},
 			{.function = "middle", .file = "a.h", .line = 17, .inlined = true},
 			{.function = "outer", .file = "b.c", .line = 27}},
-		3},
+		3, false},
+	{&stripped, HOT, {{.function = "hot", .file = "hot.c", .line = 5}}, 1, true},
 };
 
 static int set_up(void **state)
@@ -185,6 +188,70 @@ static void test_start_code(void **state)
 	assert_int_equal(profile_count(p), 5);
 	assert_exact(p);
 	profile_free(p);
+}
+
+/* _start of a stripped program has no name; what stands above __libc_start_main vanishes all the same. */
+static void test_nameless_start(void **state)
+{
+	struct fixture *f = new_fixture();
+	uint32_t start = fixture_code(f, 0, HYB_TYPE_CALL, &stripped, NAMELESS_A, 0);
+	uint32_t main_start = fixture_code(f, start, HYB_TYPE_CALL, &libc, LIBC_START_MAIN, 0);
+	uint32_t near = fixture_code(f, main_start, HYB_TYPE_CALL, &libc, NEAR_START_CALL_MAIN, 0);
+	uint32_t thread = fixture_code(f, 0, HYB_TYPE_CALL, &stripped, NAMELESS_B, 0);
+	struct profile *p;
+
+	fixture_code(f, near, HYB_TYPE_LEAF, &stripped, INLINED, 3);
+	fixture_leaf(f, thread, "work", 5, 1);
+	p = fixture_profile(f, PROFILE_ROUTINE, 1);
+	assert_int_equal(find_node(p, PROFILE_INTERMEDIATE, "outer", 0)->parent, 0);
+	assert_int_equal(find_node(p, PROFILE_INTERMEDIATE, "[stripped.so+0x8]", 0)->inclusive, 250);
+	assert_null(seek_node(p, PROFILE_INTERMEDIATE, "[stripped.so+0x7]", 0));
+	assert_null(seek_node(p, PROFILE_INTERMEDIATE, "__libc_start_main_impl", 0));
+	assert_int_equal(profile_count(p), 6);
+	assert_exact(p);
+	profile_free(p);
+}
+
+/* The frame that a signal interrupted: a leaf for its own samples, the handler's caller for the others. */
+static void test_interrupted_in_handler(void **state)
+{
+	struct fixture *f = new_fixture();
+	uint32_t hot = fixture_code(f, fixture_call(f, 0, "main", 3), HYB_TYPE_LEAF, &stripped, HOT, 3);
+	const struct profile_node *n;
+	struct profile *p;
+
+	fixture_leaf(f, fixture_call(f, hot, "on_signal", 20), "in_handler", 21, 1);
+	p = fixture_profile(f, PROFILE_ROUTINE, 1);
+	n = find_node(p, PROFILE_LEAF, "hot", 5);
+	assert_int_equal(n->exclusive, 750);
+	assert_int_equal(n->first_child, 0);
+	assert_string_equal(parent_of(p, n)->name, "main");
+	n = find_node(p, PROFILE_INTERMEDIATE, "hot", 0);
+	assert_int_equal(n->inclusive, 250);
+	assert_string_equal(parent_of(p, n)->name, "main");
+	assert_string_equal(parent_of(p, find_node(p, PROFILE_INTERMEDIATE, "on_signal", 0))->name, "hot");
+	assert_int_equal(profile_count(p), 6);
+	assert_exact(p);
+	profile_free(p);
+}
+
+/* By call sites it has its line; without samples of its own there is no leaf; by functions it is one node. */
+static void test_interrupted_modes(void **state)
+{
+	for (unsigned mode = PROFILE_CALLSITE; mode <= PROFILE_FUNCTION; mode++) {
+		struct fixture *f = new_fixture();
+		uint32_t hot = fixture_leaf(f, 0, "hot", 5, mode == PROFILE_FUNCTION);
+		struct profile *p;
+
+		fixture_leaf(f, hot, "on_signal", 20, 1);
+		p = fixture_profile(f, (enum profile_mode)mode, 1);
+		assert_int_equal(profile_count(p), 3);
+		if (mode == PROFILE_CALLSITE)
+			assert_int_equal(find_node(p, PROFILE_INTERMEDIATE, "hot", 5)->inclusive, 1000);
+		else
+			assert_int_equal(find_node(p, PROFILE_LEAF, "hot", 0)->exclusive, 500);
+		profile_free(p);
+	}
 }
 
 /* Where start code itself was sampled it is all there is to show; below a probe it is no start code. */
@@ -325,6 +392,9 @@ int main(void)
 		cmocka_unit_test(test_nameless_by_callsite),
 		cmocka_unit_test(test_guess),
 		cmocka_unit_test(test_start_code),
+		cmocka_unit_test(test_nameless_start),
+		cmocka_unit_test(test_interrupted_in_handler),
+		cmocka_unit_test(test_interrupted_modes),
 		cmocka_unit_test(test_start_code_stays),
 		cmocka_unit_test(test_libhybrid),
 		cmocka_unit_test(test_folding),

@@ -1,0 +1,25 @@
+/*
+ * What each probe of one location ran and where it waited, by the rules in
+ * profile.h. Pure arithmetic on the reader's nodes.
+ */
+#ifndef HYB_TIMES_H
+#define HYB_TIMES_H
+
+#include "hybrid/reader.h"
+
+/* ns by index of the location's nodes; frames have none. */
+struct times {
+	uint64_t *exclusive; /* without what was blocked */
+	uint64_t *blocked;
+};
+
+/*
+ * The sum of all exclusive and blocked times is the root's inclusive time,
+ * exactly. Probes whose children were measured longer than they themselves
+ * (rounding, damage) have their children cut in proportion.
+ * 0, or HYB_ENOMEM with *ret_times untouched; times_release() otherwise.
+ */
+int times_of_location(const struct hyb_location_info *location, struct times *ret_times);
+void times_release(struct times *times);
+
+#endif
