@@ -140,8 +140,6 @@ struct walker {
 	void *data;
 	/* Called for each visible node, parents first; `walk` has its depth and the guides. */
 	void (*enter)(const struct walker *walker, uint32_t i);
-	/* Called when all below the node was told; may be NULL. */
-	void (*leave)(const struct walker *walker, uint32_t i);
 	/* Whether what is left out below `parent` is worth a word; NULL: never. */
 	bool (*rest)(const struct walker *walker, uint32_t parent);
 	/* Called behind the visible children of such a parent: so many were left out. */

@@ -45,6 +45,12 @@ static const struct words faults[] = {
 	[HYB_FAULT_NO_SPACE] = {"no_space", "no space left"},
 };
 
+static const struct words severities[] = {
+	[HYB_NOTE_INFO] = {"information", ""},
+	[HYB_NOTE_WARNING] = {"warning", ""},
+	[HYB_NOTE_ERROR] = {"error", ""},
+};
+
 #define WORD(table_, i_, field_, else_) \
 	((i_) < sizeof(table_) / sizeof(*(table_)) && (table_)[i_].field_ ? (table_)[i_].field_ : (else_))
 
@@ -86,6 +92,11 @@ const char *facts_fault_key(unsigned fault)
 const char *facts_fault_text(unsigned fault)
 {
 	return WORD(faults, fault, text, "a reason that this version does not know");
+}
+
+const char *facts_severity_key(unsigned severity)
+{
+	return WORD(severities, severity, key, "unknown");
 }
 
 /* Whether the next image of this process is in the experiment. */
@@ -156,21 +167,57 @@ static int gather_changed(const struct hyb_process *process, struct facts *facts
 	return 0;
 }
 
+static bool has_note(const struct hyb_process *process, size_t count, const char *text)
+{
+	for (size_t n = 0; n < count; n++)
+		if (!strcmp(process->notes[n].text, text))
+			return true;
+	return false;
+}
+
+/* Whether this process said it before: in the same program, or in one that an exec replaced. */
+static bool is_repeated(const struct hyb_process *process, size_t n)
+{
+	const char *text = process->notes[n].text;
+
+	if (has_note(process, n, text))
+		return true;
+	for (size_t i = 0; process->image && i < hyb_process_count(process->experiment); i++) {
+		const struct hyb_process *other = hyb_process_at(process->experiment, i);
+
+		if (other->pid == process->pid && other->image < process->image &&
+			!strcmp(other->host, process->host) && has_note(other, other->note_count, text))
+			return true;
+	}
+	return false;
+}
+
 static int gather_notes(const struct hyb_process *process, struct facts *facts)
 {
 	for (size_t n = 0; n < process->note_count; n++) {
 		const struct hyb_note *note = &process->notes[n];
 		size_t i = 0;
 
-		while (i < facts->note_count && strcmp(facts->notes[i]->text, note->text))
+		while (i < facts->note_count && strcmp(facts->notes[i].note->text, note->text))
 			i++;
-		if (i < facts->note_count || note->severity < HYB_NOTE_WARNING)
-			continue;
-		if (!ARRAY_ROOM(facts->notes, facts->note_count))
-			return HYB_ENOMEM;
-		facts->notes[facts->note_count++] = note;
+		if (i == facts->note_count) {
+			if (!ARRAY_ROOM(facts->notes, facts->note_count))
+				return HYB_ENOMEM;
+			facts->notes[facts->note_count++] = (struct fact_note){.note = note};
+		}
+		facts->notes[i].processes += !is_repeated(process, n);
 	}
 	return 0;
+}
+
+static int compare_notes(const void *pa, const void *pb)
+{
+	const struct hyb_note *a = ((const struct fact_note *)pa)->note;
+	const struct hyb_note *b = ((const struct fact_note *)pb)->note;
+
+	if (a->severity != b->severity)
+		return a->severity < b->severity ? 1 : -1;
+	return strcmp(a->text, b->text);
 }
 
 static bool takes_part(const struct report_options *options, const struct hyb_process *process)
@@ -202,11 +249,14 @@ int facts_gather(const struct report_inputs *inputs, struct facts *ret_facts)
 				r = gather_notes(process, &facts);
 		}
 	}
-	if (r)
+	if (r) {
 		facts_release(&facts);
-	else
-		*ret_facts = facts;
-	return r;
+		return r;
+	}
+	if (facts.note_count)
+		qsort(facts.notes, facts.note_count, sizeof(*facts.notes), compare_notes);
+	*ret_facts = facts;
+	return 0;
 }
 
 void facts_release(struct facts *facts)

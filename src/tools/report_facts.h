@@ -4,6 +4,12 @@
 
 #include "tools/report.h"
 
+/* What the runtime said. */
+struct fact_note {
+	const struct hyb_note *note;
+	size_t processes; /* that said it */
+};
+
 struct facts {
 	size_t killed; /* processes that ended without a word */
 	size_t running; /* still run */
@@ -11,7 +17,7 @@ struct facts {
 	size_t stopped; /* measurements that ended early */
 	const char **changed; /* paths of binaries that are not what they were in the run, each once */
 	size_t changed_count;
-	const struct hyb_note **notes; /* what the runtime said, information apart, each text once */
+	struct fact_note *notes; /* each text once, the most severe first */
 	size_t note_count;
 };
 
@@ -26,6 +32,7 @@ const char *facts_drop_key(unsigned reason);
 const char *facts_drop_text(unsigned reason);
 const char *facts_partial_key(unsigned reason);
 const char *facts_partial_text(unsigned reason);
+const char *facts_severity_key(unsigned severity);
 const char *facts_fault_key(unsigned fault);
 const char *facts_fault_text(unsigned fault);
 

@@ -1,10 +1,8 @@
 #include "tools/report_json.h"
 
-#include <stddef.h>
-
-/* Bytes of the UTF-8 character at `p`, or 0 if it is none (too long, a surrogate, too large). */
-static size_t utf8_length(const unsigned char *p)
+size_t utf8_length(const char *text)
 {
+	const unsigned char *p = (const unsigned char *)text;
 	static const struct {
 		unsigned char first, last, low, high;
 		size_t length;
@@ -36,21 +34,20 @@ static size_t utf8_length(const unsigned char *p)
 
 void json_string(FILE *out, const char *text)
 {
-	const unsigned char *p = (const unsigned char *)text;
-
 	fputc('"', out);
-	while (*p) {
-		size_t n = utf8_length(p);
+	while (*text) {
+		unsigned char c = (unsigned char)*text;
+		size_t n = utf8_length(text);
 
 		if (!n)
 			fputs("\\ufffd", out);
-		else if (*p == '"' || *p == '\\')
-			fprintf(out, "\\%c", *p);
-		else if (*p < 0x20 || *p == 0x7f)
-			fprintf(out, "\\u%04x", *p);
+		else if (c == '"' || c == '\\')
+			fprintf(out, "\\%c", c);
+		else if (c < 0x20 || c == 0x7f)
+			fprintf(out, "\\u%04x", c);
 		else
-			fwrite(p, 1, n, out);
-		p += n ? n : 1;
+			fwrite(text, 1, n, out);
+		text += n ? n : 1;
 	}
 	fputc('"', out);
 }

@@ -25,8 +25,9 @@ struct machine {
 	FILE *out;
 	const struct report_options *options;
 	uint64_t least; /* ns */
+	uint32_t count; /* JSON: nodes printed so far, the id of the next */
 	char *path; /* CSV: names down to the node, joined by ';' */
-	size_t *ends; /* length of the path at each level */
+	size_t *levels; /* at each level: JSON: id of the node, CSV: length of the path */
 	size_t path_room, level_room;
 	bool failed;
 };
@@ -38,9 +39,33 @@ static struct machine machine_of(FILE *out, const struct report_options *options
 		.least = (uint64_t)(options->threshold / 100 * (double)total)};
 }
 
+/* Makes room for m->levels[level]; if there is none, nothing is right any more. */
+static bool level_room(struct machine *m, size_t level)
+{
+	size_t room = 2 * level + 64, *levels;
+
+	if (level < m->level_room)
+		return true;
+	levels = realloc(m->levels, room * sizeof(*levels));
+	if (!levels)
+		return false;
+	m->levels = levels;
+	m->level_room = room;
+	return true;
+}
+
+static int walk(struct walker *walker, struct machine *m)
+{
+	int r = report_walk(walker);
+
+	free(m->path);
+	free(m->levels);
+	return r || m->failed ? HYB_ENOMEM : 0;
+}
+
 static void put_identity(FILE *out, uint8_t kind, const char *name, const char *file, unsigned line)
 {
-	fputs("{\"name\":", out);
+	fputs("\"name\":", out);
 	json_string(out, name);
 	fprintf(out, ",\"kind\":\"%s\",\"file\":", report_kind_name(kind));
 	json_string(out, file);
@@ -75,25 +100,46 @@ static bool node_visible(const struct walker *w, uint32_t i)
 	return node_at(w, i)->inclusive >= m->least;
 }
 
+/* Begins an object: its id, and where it hangs. */
+static void begin_node(const struct walker *w)
+{
+	struct machine *m = w->data;
+
+	m->failed = m->failed || !level_room(m, w->level);
+	fprintf(m->out, "%s\n{\"id\":%" PRIu32, m->count ? "," : "", m->count);
+	if (w->level && !m->failed)
+		fprintf(m->out, ",\"parent\":%zu", m->levels[w->level - 1]);
+	else
+		fputs(",\"parent\":null", m->out);
+	fprintf(m->out, ",\"depth\":%zu,", w->level);
+	if (!m->failed)
+		m->levels[w->level] = m->count;
+	m->count++;
+}
+
 static void json_node(const struct walker *w, uint32_t i)
 {
 	const struct profile_node *n = node_at(w, i);
 	FILE *out = ((struct machine *)w->data)->out;
 
+	begin_node(w);
 	put_identity(out, n->kind, n->name, n->file, n->line);
 	fputs(",\"module\":", out);
 	json_string(out, n->module);
 	fprintf(out, ",\"calls\":%" PRIu64 ",\"skipped\":%" PRIu64, n->calls, n->skipped);
 	put_values(out, n->samples, n->inclusive, n->exclusive, n->blocked);
-	fprintf(out, ",\"guess\":%s,\"children\":[\n", n->guess ? "true" : "false");
+	fprintf(out, ",\"guess\":%s}", n->guess ? "true" : "false");
 }
 
-/* Closes a node, with the comma if a sibling follows. */
-static void json_leave(const struct walker *w, uint32_t i)
+/* The list of what the walk enters. */
+static int json_nodes(struct walker *walker, struct machine *m)
 {
-	FILE *out = ((struct machine *)w->data)->out;
+	int r;
 
-	fputs(w->level && w->levels[w->level].next ? "]},\n" : "]}", out);
+	fputs(",\n\"nodes\":[", m->out);
+	r = walk(walker, m);
+	fputc(']', m->out);
+	return r;
 }
 
 int report_json_tree(
@@ -105,11 +151,9 @@ int report_json_tree(
 		.visible = node_visible,
 		.depth = options->depth,
 		.data = &m,
-		.enter = json_node,
-		.leave = json_leave};
+		.enter = json_node};
 
-	fputs(",\n\"tree\":", out);
-	return report_walk(&walker);
+	return json_nodes(&walker, &m);
 }
 
 static const struct profile_diff_node *diff_at(const struct walker *w, uint32_t i)
@@ -148,10 +192,11 @@ static void json_diff_node(const struct walker *w, uint32_t i)
 	const struct profile_diff_node *n = diff_at(w, i);
 	FILE *out = ((struct machine *)w->data)->out;
 
+	begin_node(w);
 	put_identity(out, n->kind, n->name, n->file, n->line);
 	put_side(out, "before", &n->before);
 	put_side(out, "after", &n->after);
-	fputs(",\"children\":[\n", out);
+	fputc('}', out);
 }
 
 /* 100 % of a difference: what it was before, or else what it is now. */
@@ -169,11 +214,9 @@ int report_json_diff(FILE *out, const struct report_options *options, const stru
 		.visible = diff_visible,
 		.depth = options->depth,
 		.data = &m,
-		.enter = json_diff_node,
-		.leave = json_leave};
+		.enter = json_diff_node};
 
-	fputs(",\n\"tree\":", out);
-	return report_walk(&walker);
+	return json_nodes(&walker, &m);
 }
 
 void report_json_rows(FILE *out, const struct report_options *options, const struct profile_flat *flat)
@@ -189,7 +232,7 @@ void report_json_rows(FILE *out, const struct report_options *options, const str
 
 		if (r->inclusive < machine_of(out, options, total).least)
 			continue;
-		fputs(comma, out);
+		fprintf(out, "%s{", comma);
 		put_identity(out, r->kind, r->name, r->file, r->line);
 		fputs(",\"module\":", out);
 		json_string(out, r->module);
@@ -213,13 +256,20 @@ void report_json_end(FILE *out)
 
 /* ----------------------------------------------------------------- CSV */
 
+/* Quoted; line breaks stay as they are, what is not UTF-8 becomes U+FFFD as in JSON. */
 static void csv_string(FILE *out, const char *text)
 {
 	fputc('"', out);
-	for (; *text; text++) {
+	while (*text) {
+		size_t n = utf8_length(text);
+
 		if (*text == '"')
 			fputc('"', out);
-		fputc(*text, out);
+		if (n)
+			fwrite(text, 1, n, out);
+		else
+			fputs("\xef\xbf\xbd", out);
+		text += n ? n : 1;
 	}
 	fputc('"', out);
 }
@@ -227,16 +277,11 @@ static void csv_string(FILE *out, const char *text)
 /* Makes m->path lead to a node of `level`. */
 static bool extend_path(struct machine *m, size_t level, const char *name)
 {
-	size_t start = level ? m->ends[level - 1] : 0, length = strlen(name);
+	size_t start, length = strlen(name);
 
-	if (level + 1 > m->level_room) {
-		size_t room = 2 * level + 64, *ends = realloc(m->ends, room * sizeof(*ends));
-
-		if (!ends)
-			return false;
-		m->ends = ends;
-		m->level_room = room;
-	}
+	if (!level_room(m, level))
+		return false;
+	start = level ? m->levels[level - 1] : 0;
 	if (start + length + 2 > m->path_room) {
 		size_t room = 2 * (start + length) + 256;
 		char *path = realloc(m->path, room);
@@ -249,7 +294,7 @@ static bool extend_path(struct machine *m, size_t level, const char *name)
 	if (level)
 		m->path[start++] = ';';
 	memcpy(m->path + start, name, length + 1);
-	m->ends[level] = start + length;
+	m->levels[level] = start + length;
 	return true;
 }
 
@@ -258,8 +303,7 @@ static void csv_begin(
 {
 	struct machine *m = w->data;
 
-	/* ends[] of this level may be out of date only if memory ran out before */
-	m->failed = m->failed || (w->level && !m->level_room) || !extend_path(m, w->level, name);
+	m->failed = m->failed || !extend_path(m, w->level, name);
 	fprintf(m->out, "%zu,", w->level);
 	csv_string(m->out, m->failed ? "" : m->path);
 	fputc(',', m->out);
@@ -294,15 +338,6 @@ static void csv_diff_node(const struct walker *w, uint32_t i)
 		a->calls, a->samples, a->inclusive, a->exclusive, a->blocked);
 }
 
-static int csv_walk(struct walker *walker, struct machine *m)
-{
-	int r = report_walk(walker);
-
-	free(m->path);
-	free(m->ends);
-	return r || m->failed ? HYB_ENOMEM : 0;
-}
-
 int report_csv_tree(
 	FILE *out, const struct report_options *options, const struct profile_node *nodes, size_t count)
 {
@@ -314,11 +349,10 @@ int report_csv_tree(
 		.data = &m,
 		.enter = csv_node};
 
-	fputs("depth,path,name,kind,file,line,module,calls,skipped,samples,inclusive_ns,exclusive_ns,blocked_"
-	      "ns,"
-	      "guess\n",
+	fputs("depth,path,name,kind,file,line,module,calls,skipped,samples,"
+	      "inclusive_ns,exclusive_ns,blocked_ns,guess\n",
 		out);
-	return csv_walk(&walker, &m);
+	return walk(&walker, &m);
 }
 
 int report_csv_diff(FILE *out, const struct report_options *options, const struct profile_diff *diff)
@@ -336,7 +370,7 @@ int report_csv_diff(FILE *out, const struct report_options *options, const struc
 	      "before_exclusive_ns,before_blocked_ns,after,after_calls,after_samples,after_inclusive_ns,"
 	      "after_exclusive_ns,after_blocked_ns\n",
 		out);
-	return csv_walk(&walker, &m);
+	return walk(&walker, &m);
 }
 
 void report_csv_rows(FILE *out, const struct report_options *options, const struct profile_flat *flat)

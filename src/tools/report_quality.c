@@ -144,8 +144,10 @@ static void put_times(const struct style *style, const struct profile_quality *q
 	text_add(&text, "%s wall, %s CPU;", style_duration(q->wall, wall), style_duration(q->cpu, cpu));
 	if (q->experiments > 1)
 		text_add(&text, " %zu experiments,", q->experiments);
-	text_add(&text, " %s process%s,", style_number(q->processes, n), q->processes == 1 ? "" : "es");
-	text_add(&text, " %s thread%s", style_number(q->locations, n), plural(q->locations));
+	text_add(&text, " %s process%s", style_number(q->processes, n), q->processes == 1 ? "" : "es");
+	if (q->programs != q->processes)
+		text_add(&text, " (%s programs)", style_number(q->programs, n));
+	text_add(&text, ", %s thread%s", style_number(q->locations, n), plural(q->locations));
 	put_line(style, INK_BOLD, "time", &text);
 }
 
@@ -350,6 +352,20 @@ static void put_damage(const struct style *style, const struct report_inputs *in
 	}
 }
 
+/* What the runtime said: "note" for information, "warning" and "error" by their names. */
+static void put_note(const struct style *style, const struct fact_note *note)
+{
+	bool grave = note->note->severity > HYB_NOTE_INFO;
+	struct text text = text_begin();
+	char n[COUNT_SIZE];
+
+	text_add(&text, "%s", note->note->text);
+	if (note->processes > 1)
+		text_add(&text, " (%s processes)", style_number(note->processes, n));
+	put_line(style, grave ? INK_WARN : INK_BOLD,
+		grave ? facts_severity_key(note->note->severity) : "note", &text);
+}
+
 static void put_facts(
 	const struct style *style, const struct report_inputs *inputs, const struct profile_quality *q)
 {
@@ -366,12 +382,8 @@ static void put_facts(
 	put_warning(style, facts.stopped, "measurement ended before its program",
 		"measurements ended before their programs");
 	put_warning(style, q->threads_lost, "thread could not be measured", "threads could not be measured");
-	for (size_t i = 0; i < facts.note_count; i++) {
-		struct text text = text_begin();
-
-		text_add(&text, "%s", facts.notes[i]->text);
-		put_line(style, INK_WARN, "note", &text);
-	}
+	for (size_t i = 0; i < facts.note_count; i++)
+		put_note(style, &facts.notes[i]);
 	put_changed(style, &facts);
 	facts_release(&facts);
 }

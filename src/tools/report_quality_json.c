@@ -111,8 +111,11 @@ static void put_facts(FILE *out, const struct report_inputs *inputs)
 	}
 	fputs("],\"notes\":[", out);
 	for (size_t i = 0; i < facts.note_count; i++) {
-		fputs(i ? "," : "", out);
-		json_string(out, facts.notes[i]->text);
+		fprintf(out, "%s{\"severity\":\"%s\",\"text\":", i ? "," : "",
+			facts_severity_key(facts.notes[i].note->severity));
+		json_string(out, facts.notes[i].note->text);
+		put_number(out, "processes", facts.notes[i].processes);
+		fputc('}', out);
 	}
 	fputc(']', out);
 	facts_release(&facts);
@@ -142,6 +145,7 @@ void report_json_quality(
 	fprintf(out, ",\n\"%s\":{", key);
 	put_experiments(out, inputs);
 	put_number(out, "processes", q->processes);
+	put_number(out, "programs", q->programs);
 	put_number(out, "threads", q->locations);
 	put_number(out, "wall_ns", q->wall);
 	put_number(out, "thread_wall_ns", q->thread_wall);

@@ -60,8 +60,6 @@ static void finish_level(struct walker *w)
 		w->hidden(w, w->levels[w->level - 1].node, w->levels[w->level].hidden);
 	}
 	w->level--;
-	if (w->leave)
-		w->leave(w, w->levels[w->level].node);
 }
 
 int report_walk(struct walker *w)

@@ -29,10 +29,28 @@ def run(*command, **options):
 
 
 def report_json(*arguments):
-    """What `hybrid-report --json` says; arguments: experiments and options."""
+    """What `hybrid-report --json` says, and as "tree" its nodes nested by "children"; arguments: experiments and
+    options."""
     result = run(HYBRID_REPORT, "--json", *arguments)
     assert result.returncode == 0, result.stderr
-    return json.loads(result.stdout)
+    report = json.loads(result.stdout)
+    for number, node in enumerate(report.get("nodes", ())):
+        assert node["id"] == number
+        node["children"] = []
+        if number:
+            assert node["parent"] < number
+            report["nodes"][node["parent"]]["children"].append(node)
+        else:
+            report["tree"] = node
+    return report
+
+
+def path_of(nodes, number):
+    """The nodes from the root down to this one."""
+    path = [nodes[number]]
+    while path[-1]["parent"] is not None:
+        path.append(nodes[path[-1]["parent"]])
+    return path[::-1]
 
 
 def dump(*arguments):
