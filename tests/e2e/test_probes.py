@@ -1,9 +1,11 @@
 """Probes: exact counts and names, wrong use, Fortran, C++, compiler hooks, demotion."""
 
+import os
 import re
 
 import pytest
 
+from conftest import SOURCE, run
 from known import MODES, calls, check_sums, find, names, native, program, same_as_native, samples_below, the, walk
 
 NO_FAULTS = {"not_entered": 0, "not_left": 0, "too_deep": 0, "nested": 0, "no_space": 0}
@@ -77,7 +79,7 @@ def test_many_names(probes):
     assert quality["faults"] == NO_FAULTS and quality["open_regions"] == 0
 
 
-@pytest.mark.slow
+@pytest.mark.skipif(not os.environ.get("HYBRID_SLOW"), reason="takes half a minute: set HYBRID_SLOW=1")
 def test_ten_million_names(probes):
     report = probes("many_names", "10000000").report("--depth", "2")
     other = find(report["tree"], "(other names)")
@@ -313,3 +315,17 @@ def test_path_below_a_region_does_not_repeat_what_is_above(measure, name):
         node = the(report["tree"], region)
         assert samples_below(node) > 50
         assert absent(node, "main", "_start")
+
+
+def test_fortran_example(measure, needs, tmp_path):
+    needs("gfortran")
+    built = run("gfortran", "-O2", "-g", SOURCE / "include/hybrid/hybrid.f90", SOURCE / "examples/heat/heat.f90",
+        "-o", tmp_path / "heat", cwd=tmp_path) # fmt: skip
+    assert built.returncode == 0, built.stderr
+    alone = run(tmp_path / "heat")
+    e = measure(tmp_path / "heat", options=["-q", "--rate", "1000", "--source", "timer"])
+    assert (e.stdout, e.stderr, e.returncode) == (alone.stdout, "", 0)
+    report = e.report()
+    assert the(report["tree"], "sweep")["calls"] == 400
+    assert the(report["tree"], "residual")["calls"] == 40
+    assert the(report["tree"], "residual") in the(report["tree"], "sweep")["children"]
