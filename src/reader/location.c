@@ -259,7 +259,8 @@ static uint64_t find_end(struct loader *l, const struct hyb_open *stack, size_t 
 			end = stack[i].enter > end ? stack[i].enter : end;
 		record = last_record(l);
 		end = record > end ? record : end;
-		if (header->state != HYB_STATE_RUNNING && header->last.tick > end)
+		/* A thread that did not end lived as long as its process, waiting perhaps. */
+		if (header->last.tick > end)
 			end = header->last.tick;
 	}
 	return end > l->raw.start ? end : l->raw.start;

@@ -136,14 +136,14 @@ static void test_open_regions(void **state)
 	struct hyb_experiment *e = help_open(s.w);
 	const struct hyb_location_info *l = &hyb_process_at(e, 0)->locations[0];
 
-	/* Still running: what the anchor saw is not this thread's doing. */
-	assert_int_equal(l->end, 5900);
+	/* It waits since its last word: the anchor says that the process still lived. */
+	assert_int_equal(l->end, 9000);
 	assert_false(l->ended);
 	assert_int_equal(l->open, 2);
-	assert_int_equal(l->nodes[0].inclusive, 4900);
-	assert_int_equal(l->nodes[1].inclusive, 600 + 900);
+	assert_int_equal(l->nodes[0].inclusive, 8000);
+	assert_int_equal(l->nodes[1].inclusive, 600 + 4000);
 	assert_int_equal(l->nodes[1].calls, 3);
-	assert_int_equal(l->nodes[4].inclusive, 500);
+	assert_int_equal(l->nodes[4].inclusive, 3600);
 	hyb_experiment_close(e);
 
 	writer_header(s.w)->state = HYB_STATE_EXITED;
@@ -154,6 +154,7 @@ static void test_open_regions(void **state)
 
 	/* The latest word may be an enter, or a trace record. */
 	writer_header(s.w)->state = HYB_STATE_RUNNING;
+	writer_header(s.w)->last = (struct hyb_anchor){1500, 1500};
 	loc->last = 2000;
 	e = help_open(s.w);
 	assert_int_equal(hyb_process_at(e, 0)->locations[0].end, 5400);
