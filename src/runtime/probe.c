@@ -143,6 +143,8 @@ struct thread *probe_begin_other(struct thread *t, bool enter)
 		probe_resume(t);
 		return t;
 	}
+	if (t && t->state == THREAD_STOPPED)
+		return NULL;
 	t = thread_late();
 	return t && thread_busy(t) ? t : NULL;
 }

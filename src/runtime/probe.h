@@ -117,8 +117,8 @@ static inline struct thread *probe_begin(bool enter)
 
 static inline void probe_end(struct thread *t)
 {
-	if (unlikely(atomic_load_explicit(&rt.paused, memory_order_relaxed)))
-		thread_pause(t);
+	if (unlikely(atomic_load_explicit(&rt.attention, memory_order_relaxed)))
+		thread_attend(t);
 	else
 		thread_ready(t);
 }

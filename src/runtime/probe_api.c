@@ -167,15 +167,21 @@ static void pause_all(void)
 {
 	struct thread *t = self;
 
-	if (!atomic_exchange(&rt.paused, true) && t && thread_busy(t))
-		thread_pause(t);
+	if (atomic_exchange(&rt.paused, true))
+		return;
+	atomic_store(&rt.attention, true);
+	if (t && thread_busy(t))
+		thread_attend(t);
 }
 
 static void resume_all(void)
 {
 	struct thread *t = self;
 
-	if (!atomic_exchange(&rt.paused, false) || !t || t->state != THREAD_PAUSED)
+	if (!atomic_exchange(&rt.paused, false))
+		return;
+	atomic_store(&rt.attention, !atomic_load(&rt.on));
+	if (!t || t->state != THREAD_PAUSED)
 		return;
 	t->state = THREAD_BUSY;
 	signal_barrier();

@@ -40,6 +40,7 @@ void runtime_stop(const char *why)
 
 	if (!atomic_exchange(&rt.on, false))
 		return;
+	atomic_store(&rt.attention, true);
 	/* No stdio here: this may be a handler. */
 	strcpy(line, "measurement ended early, the program goes on: ");
 	strncat(line, why, sizeof(line) - strlen(line) - 1);
@@ -47,6 +48,7 @@ void runtime_stop(const char *why)
 	store_note(HYB_NOTE_ERROR, why);
 	store.header->state = HYB_STATE_STOPPED;
 	store.header->end = clock_tick();
+	runtime_anchor(store.header->end);
 	errno = saved;
 }
 
@@ -67,7 +69,7 @@ void runtime_end(enum hyb_state state)
 	struct thread *t = self;
 	uint64_t now = clock_tick(), cpu;
 
-	if (!store.header || rt.pid != getpid())
+	if (!store.header || rt.pid != getpid() || !atomic_load(&rt.on))
 		return;
 	if (t && thread_busy(t)) {
 		cpu = clock_ns(CLOCK_THREAD_CPUTIME_ID);
@@ -100,6 +102,7 @@ bool runtime_begin(void)
 	rt.pid = getpid();
 	atomic_store(&rt.next_location, 0);
 	atomic_store(&rt.paused, false);
+	atomic_store(&rt.attention, false);
 	atomic_store(&rt.anchor_busy, false);
 	if (!store_create())
 		return false;

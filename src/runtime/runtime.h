@@ -47,6 +47,7 @@ struct runtime {
 	struct settings set;
 	_Atomic(bool) on; /* measuring; cleared when it has to end early */
 	_Atomic(bool) paused; /* by the program */
+	_Atomic(bool) attention; /* paused or not on: looked at where each probe ends */
 	int pid; /* of the process that the file belongs to */
 	uint16_t epoch; /* forks since the program started; upper bits of region keys */
 	bool tsc; /* the tick clock is the time stamp counter */

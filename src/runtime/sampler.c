@@ -185,16 +185,13 @@ static void follow_pause(struct thread *t)
 {
 	bool paused = atomic_load(&rt.paused);
 
-	if (paused == (t->state == THREAD_PAUSED))
+	if (t->state == THREAD_STOPPED || paused == (t->state == THREAD_PAUSED))
 		return;
 	t->state = THREAD_BUSY;
 	signal_barrier();
-	if (paused) {
-		thread_pause(t);
-		return;
-	}
-	probe_resume(t);
-	thread_ready(t);
+	if (!paused)
+		probe_resume(t);
+	thread_attend(t);
 }
 
 /* Also true for late ones, of a timer that is gone. */
@@ -222,6 +219,7 @@ static void handler(int sig, siginfo_t *info, void *context)
 	} else if (!atomic_load_explicit(&rt.on, memory_order_relaxed)) {
 		t->loc->dropped[HYB_DROP_STOPPED]++;
 		sampler_stop(t);
+		t->state = THREAD_STOPPED;
 	} else {
 		follow_pause(t);
 		if (t->state == THREAD_PAUSED) {

@@ -130,11 +130,14 @@ void thread_detach(struct thread *t)
 		madvise(t->trace, t->trace->size, MADV_DONTNEED);
 }
 
-void thread_pause(struct thread *t)
+void thread_attend(struct thread *t)
 {
-	probe_pause(t);
+	bool on = atomic_load(&rt.on), paused = atomic_load(&rt.paused);
+
+	if (on && paused)
+		probe_pause(t);
 	signal_barrier();
-	t->state = THREAD_PAUSED;
+	t->state = !on ? THREAD_STOPPED : paused ? THREAD_PAUSED : THREAD_READY;
 }
 
 struct thread *thread_late(void)

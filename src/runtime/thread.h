@@ -21,6 +21,7 @@ enum thread_state {
 	THREAD_READY = 1,
 	THREAD_BUSY = 2,
 	THREAD_PAUSED = 3, /* as ready, but probes and samples are not recorded */
+	THREAD_STOPPED = 4, /* for good */
 };
 
 #define MAX_FRAMES 2048u /* deeper stacks are cut at their outer end */
@@ -105,8 +106,8 @@ static inline struct hyb_open *thread_open(const struct thread *t, uint32_t leve
 	return level < HYB_STACK_FIRST ? &t->first_base[level] : &t->second_base[level - HYB_STACK_FIRST];
 }
 
-/* Goes from busy to paused, opening the region "(paused)". Owner thread */
-void thread_pause(struct thread *t);
+/* In the place of thread_ready() when rt.attention is set: paused, in the region "(paused)", or stopped. */
+void thread_attend(struct thread *t);
 
 /* False: not ready, nothing was done. */
 static inline bool thread_busy(struct thread *t)

@@ -14,7 +14,7 @@ static bool within_limit(uint32_t size)
 	struct hyb_header *h = store.header;
 	uint64_t none = 0;
 
-	if (h->trace_stopped)
+	if (h->trace_stopped || !atomic_load_explicit(&rt.on, memory_order_relaxed))
 		return false;
 	if (__atomic_add_fetch(&h->trace_bytes, size, __ATOMIC_RELAXED) <= h->trace_limit)
 		return true;
