@@ -1,16 +1,14 @@
 """The programs of tests/programs, what they do by themselves, and how to read a profile."""
 
+import difflib
 import functools
 import math
-import sys
 
 import pytest
 
 from conftest import BUILD, run
 
 PROGRAMS = BUILD / "tests/programs"
-
-sys.setrecursionlimit(100000)  # json reads trees of some thousand levels
 
 MODES = {
     "default": [],
@@ -36,8 +34,10 @@ def same_as_native(measure, options, name, *arguments):
     """Runs it measured and compares all that a user sees with the run without a measurement."""
     expected = native(name, *arguments)
     e = measure(program(name), *arguments, options=["-q", *options])
-    got, wanted = [(r.stdout, r.stderr, r.returncode) for r in (e, expected)]
-    assert got == wanted, f"got {got}, wanted {wanted}"
+    got, wanted = ([*r.stdout.splitlines(), *r.stderr.splitlines(), f"status {r.returncode}"] for r in (e, expected))
+    assert (e.stdout, e.stderr, e.returncode) == (expected.stdout, expected.stderr, expected.returncode), "\n".join(
+        difflib.unified_diff(wanted, got, "native", "measured", n=0, lineterm="")
+    )
     return e
 
 

@@ -26,8 +26,8 @@
 #include <threads.h>
 #include <unistd.h>
 
-#define WAIT_MS 24
-#define SIGNAL_US 9000
+#define WAIT_MS 40
+#define SIGNAL_US 8000
 
 static int ends[2], sockets[2], epoll;
 static sem_t semaphore;
