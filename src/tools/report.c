@@ -134,6 +134,13 @@ static int print_nodes(
 	return report_tree(style, o, nodes, count);
 }
 
+static int print_tree(struct style *style, const struct report_options *o, const struct profile *profile)
+{
+	int r = o->output == REPORT_TEXT ? report_hot(style, profile) : 0;
+
+	return r ? r : print_nodes(style, o, profile_nodes(profile), profile_count(profile));
+}
+
 static int print_reverse(struct style *style, const struct report_options *o, const struct profile *profile)
 {
 	struct profile_tree tree;
@@ -234,7 +241,7 @@ static int print_report(const struct report_options *o, const struct side *base,
 	else if (o->view == REPORT_FLAT)
 		r = print_flat(&style, o, side->profile);
 	else
-		r = print_nodes(&style, o, profile_nodes(side->profile), profile_count(side->profile));
+		r = print_tree(&style, o, side->profile);
 	if (o->output == REPORT_JSON)
 		report_json_end(style.out);
 	if (r)

@@ -103,6 +103,9 @@ void style_label(struct style *style, const struct label *label, unsigned used);
 
 void report_quality(struct style *style, const struct report_inputs *inputs, const struct profile *profile);
 
+/* report_quality.c: the functions that ran most, in a line. 0, or HYB_ENOMEM. */
+int report_hot(const struct style *style, const struct profile *profile);
+
 /* report_tree.c. 0, or HYB_ENOMEM. */
 int report_tree(struct style *style, const struct report_options *options, const struct profile_node *nodes,
 	size_t count);
@@ -156,6 +159,8 @@ struct walk_level {
 	uint32_t hidden; /* siblings left out so far */
 	bool rest; /* a word about them follows */
 	bool last; /* nothing is printed behind it at its level */
+	bool only; /* nor in front of it */
+	bool chained; /* for the callbacks: stands below its parent without a step to the right */
 };
 
 /* Depth-first over visible nodes, without recursion. 0 or HYB_ENOMEM. */

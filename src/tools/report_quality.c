@@ -10,6 +10,9 @@
 #define LABEL_WIDTH 9
 #define LIST_MAX 3 /* names of a list that are printed */
 #define NO_BREAK "\1" /* a space at which no line is broken */
+#define HOT_MAX 5u /* functions in the line of hot spots, */
+#define HOT_SHARE 100u /* each with at least 1/100 of the time, */
+#define HOT_NAME 40 /* and so much of their names */
 #define WIDEST 100u /* longer lines are hard to read */
 
 /* Text that grows; what did not fit into memory is missing. */
@@ -402,4 +405,57 @@ void report_quality(struct style *style, const struct report_inputs *inputs, con
 	put_probes(style, q);
 	put_facts(style, inputs, q);
 	put_damage(style, inputs);
+}
+
+/* ------------------------------------------------------------- hot spots */
+
+/* The row that ran longest among those that ran less than the one before it, or the same behind it. */
+static const struct profile_row *next_hot(const struct profile_flat *flat, const struct profile_row *before)
+{
+	const struct profile_row *next = NULL;
+
+	for (size_t i = 0; i < flat->count; i++) {
+		const struct profile_row *r = &flat->rows[i];
+
+		if (r->kind == PROFILE_ROOT ||
+			(before && (r->exclusive > before->exclusive ||
+					   (r->exclusive == before->exclusive && r <= before))))
+			continue;
+		if (!next || r->exclusive > next->exclusive)
+			next = r;
+	}
+	return next;
+}
+
+int report_hot(const struct style *style, const struct profile *profile)
+{
+	const struct profile_row *row = NULL;
+	struct text text = text_begin();
+	struct profile_flat flat;
+	uint64_t ran = 0;
+	char n[COUNT_SIZE];
+
+	if (!profile_quality(profile)->samples)
+		return 0;
+	if (profile_flat(profile, PROFILE_BY_FUNCTION, PROFILE_SORT_EXCLUSIVE, &flat))
+		return HYB_ENOMEM;
+	for (size_t i = 0; i < flat.count; i++)
+		ran += flat.rows[i].exclusive;
+	for (unsigned i = 0; i < HOT_MAX && (row = next_hot(&flat, row)); i++) {
+		int length = (int)strnlen(row->name, HOT_NAME);
+
+		if (!row->exclusive || row->exclusive < ran / HOT_SHARE)
+			break;
+		while (length && ((unsigned char)row->name[length] & 0xc0) == 0x80)
+			length--; /* not in the middle of a UTF-8 character */
+		text_add(&text, "%s%.*s%s%s %s", i ? ", " : "", length, row->name,
+			row->name[length] ? "..." : "", row->guess ? "~" : "",
+			percent(row->exclusive, ran, n));
+	}
+	if (text.stream)
+		text_add(&text,
+			profile_quality(profile)->sources & (1u << HYB_SOURCE_WALL) ? " of time" : " of CPU");
+	put_line(style, INK_HOT, "hot", &text);
+	profile_flat_release(&flat);
+	return 0;
 }

@@ -5,7 +5,7 @@
 #include "tools/report.h"
 
 /* Levels that are indented; deeper ones stand at the last with their number. */
-#define INDENT_MAX 32u
+#define INDENT_MAX 32
 #define TINY 0.5 /* percent below which nobody looks for what is missing */
 #define HOT 10.0 /* percent from which a time is hot, and warm */
 #define WARM 2.0
@@ -109,16 +109,19 @@ static int put_guides(const struct table *t, const struct walker *w)
 	static const char *const ascii[] = {"| ", "  ", "|-", "`-"};
 	static const char *const lines[] = {"│ ", "  ", "├ ", "└ "};
 	const char *const *g = t->style->utf8 ? lines : ascii;
-	size_t shown = w->level < INDENT_MAX ? w->level : INDENT_MAX;
 	int n = 0;
 
 	style_ink(t->style, INK_DIM);
-	for (size_t level = 1; level <= shown; level++)
+	for (size_t level = 1; level <= w->level && n < 2 * INDENT_MAX; level++) {
+		if (w->levels[level].chained)
+			continue;
 		fputs(g[(level == w->level ? 2 : 0) + w->levels[level].last], t->style->out);
-	if (w->level > INDENT_MAX)
-		n = fprintf(t->style->out, "(%zu) ", w->level);
+		n += 2;
+	}
+	if (n >= 2 * INDENT_MAX)
+		n += fprintf(t->style->out, "(%zu) ", w->level);
 	style_ink(t->style, INK_PLAIN);
-	return n + 2 * (int)shown;
+	return n;
 }
 
 /* ---------------------------------------------------------------- tree */
@@ -143,6 +146,15 @@ static bool node_visible(const struct walker *w, uint32_t i)
 	return node_at(w, i)->inclusive >= t->least;
 }
 
+/* One frame that only calls the next: read like a stack, such chains stay in one column. */
+static bool is_chained(const struct walker *w, uint32_t i)
+{
+	const struct profile_node *n = node_at(w, i), *above = node_at(w, n->parent);
+
+	return w->levels[w->level].only && n->kind == PROFILE_INTERMEDIATE && above->kind == n->kind &&
+	       !above->exclusive && !above->blocked;
+}
+
 static void node_enter(const struct walker *w, uint32_t i)
 {
 	const struct profile_node *n = node_at(w, i);
@@ -157,6 +169,7 @@ static void node_enter(const struct walker *w, uint32_t i)
 		.skipped = n->skipped};
 	int used = put_cells(t, &cells);
 
+	w->levels[w->level].chained = w->level && is_chained(w, i);
 	used += put_guides(t, w);
 	style_label(t->style, &label, (unsigned)used);
 }

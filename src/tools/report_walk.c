@@ -43,6 +43,7 @@ static int descend(struct walker *w, size_t *capacity)
 static bool advance(struct walker *w, struct walk_level *level)
 {
 	uint32_t child, next;
+	bool first = !level->node;
 
 	if (!level->next)
 		return false;
@@ -50,6 +51,7 @@ static bool advance(struct walker *w, struct walk_level *level)
 	w->links(w->tree, level->node, &child, &next);
 	level->next = seek_visible(w, next, &level->hidden);
 	level->last = !level->next && !level->rest;
+	level->only = first && level->last;
 	return true;
 }
 
