@@ -65,7 +65,7 @@ def test_each_thread_has_its_share(measure, mode):
     nodes = {name: node for node in tree["children"] for name in cpu if name in re.findall(r"\w+", node["name"])}
     assert set(nodes) == {"one", "three"}, [node["name"] for node in tree["children"]]
     found = {name: samples_below(node) for name, node in nodes.items()}
-    assert sum(found.values()) >= 150
+    assert sum(found.values()) >= 100
     if mode != "timer": # whose ticks are wall time: samples weigh what the thread ran between them
         check_share(found["one"], sum(found.values()), cpu["one"] / sum(cpu.values()))
     for name, node in nodes.items():
