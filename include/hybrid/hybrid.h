@@ -26,7 +26,7 @@
  *  - Names are kept up to 1023 bytes; of a longer one the end is replaced by a
  *    hash of the whole, so that different names stay different. At most 65535
  *    different names are kept, all later ones share the region "(other names)".
- *    Regions below the 2270th open one are only counted.
+ *    Regions below the 2328th open one are only counted.
  *  - Strings are copied before the call returns. No call fails, allocates from
  *    the heap, takes a lock or changes errno. All may be called from any thread
  *    and from signal handlers; in a handler that interrupted a probe they do
@@ -115,6 +115,9 @@ __attribute__((weak, visibility("hidden"), constructor(101))) void hybrid_api_fi
 #error "hybrid.h needs a compiler that knows GNU attributes"
 #endif
 
+/* Inlined without optimisation, too: a probe belongs to the function that holds it. */
+#define HYBRID_INLINE_ static inline __attribute__((always_inline))
+
 /* clang-format off */
 #define HYBRID_CALL_(function_, arguments_) \
 	do { \
@@ -125,40 +128,40 @@ __attribute__((weak, visibility("hidden"), constructor(101))) void hybrid_api_fi
 /* clang-format on */
 
 /* Whether this run is measured. */
-static inline int hybrid_measured(void)
+HYBRID_INLINE_ int hybrid_measured(void)
 {
 	return hybrid_api_pointer_ != (const struct hybrid_api *)0;
 }
 
 /* Enters and leaves a region; as cheap as a probe can be. */
-static inline void hybrid_enter(struct hybrid_region *region)
+HYBRID_INLINE_ void hybrid_enter(struct hybrid_region *region)
 {
 	HYBRID_CALL_(enter, (region));
 }
 
-static inline void hybrid_leave(struct hybrid_region *region)
+HYBRID_INLINE_ void hybrid_leave(struct hybrid_region *region)
 {
 	HYBRID_CALL_(leave, (region));
 }
 
 /* The same with a name that is made at run time: a look-up of the name more. */
-static inline void hybrid_enter_name(const char *name, size_t length)
+HYBRID_INLINE_ void hybrid_enter_name(const char *name, size_t length)
 {
 	HYBRID_CALL_(enter_name, (name, length));
 }
 
-static inline void hybrid_leave_name(const char *name, size_t length)
+HYBRID_INLINE_ void hybrid_leave_name(const char *name, size_t length)
 {
 	HYBRID_CALL_(leave_name, (name, length));
 }
 
 /* Records a value of a counter, now, on this thread. Only in the trace. */
-static inline void hybrid_count(struct hybrid_counter *counter, int64_t value)
+HYBRID_INLINE_ void hybrid_count(struct hybrid_counter *counter, int64_t value)
 {
 	HYBRID_CALL_(count, (counter, value));
 }
 
-static inline void hybrid_count_real(struct hybrid_counter *counter, double value)
+HYBRID_INLINE_ void hybrid_count_real(struct hybrid_counter *counter, double value)
 {
 	HYBRID_CALL_(count_real, (counter, value));
 }
@@ -167,18 +170,18 @@ static inline void hybrid_count_real(struct hybrid_counter *counter, double valu
  * Splits the innermost open region by the value of a parameter: what follows in
  * this instance stands below "key=value" in the tree, until the region is left.
  */
-static inline void hybrid_parameter(const char *key, const char *value)
+HYBRID_INLINE_ void hybrid_parameter(const char *key, const char *value)
 {
 	HYBRID_CALL_(parameter, (key, value));
 }
 
-static inline void hybrid_parameter_int(const char *key, int64_t value)
+HYBRID_INLINE_ void hybrid_parameter_int(const char *key, int64_t value)
 {
 	HYBRID_CALL_(parameter_int, (key, value));
 }
 
 /* A moment with a text, in the trace. */
-static inline void hybrid_marker(const char *text)
+HYBRID_INLINE_ void hybrid_marker(const char *text)
 {
 	HYBRID_CALL_(marker, (text));
 }
@@ -188,24 +191,24 @@ static inline void hybrid_marker(const char *text)
  * thread obeys at once, others at their next sample. The time between shows as
  * the region "(paused)".
  */
-static inline void hybrid_pause(void)
+HYBRID_INLINE_ void hybrid_pause(void)
 {
 	HYBRID_CALL_(pause, ());
 }
 
-static inline void hybrid_resume(void)
+HYBRID_INLINE_ void hybrid_resume(void)
 {
 	HYBRID_CALL_(resume, ());
 }
 
 /* A fact about the run, kept in the experiment. */
-static inline void hybrid_metadata(const char *key, const char *value)
+HYBRID_INLINE_ void hybrid_metadata(const char *key, const char *value)
 {
 	HYBRID_CALL_(metadata, (key, value));
 }
 
 /* Names the calling thread (63 bytes are kept). */
-static inline void hybrid_thread_name(const char *name)
+HYBRID_INLINE_ void hybrid_thread_name(const char *name)
 {
 	HYBRID_CALL_(thread_name, (name));
 }

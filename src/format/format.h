@@ -279,12 +279,13 @@ enum hyb_fault {
 struct hyb_open {
 	uint64_t enter; /* tick */
 	uint64_t sp; /* stack pointer of the function that entered it (the snippet, paper II) */
-	uint64_t ra; /* code address in that function */
+	uint64_t ra; /* code address in that function; 0: not known any more */
+	uint64_t fp; /* its frame pointer register */
 	uint32_t node; /* node id */
 	uint32_t skipped; /* enters on top of it that were not followed and are still open;
 			   * bit 31: samples were taken in this instance */
 };
-static_assert(sizeof(struct hyb_open) == 32, "open region");
+static_assert(sizeof(struct hyb_open) == 40, "open region");
 #define HYB_OPEN_SAMPLED 0x80000000u
 
 /* A thread, written by that thread only. */
@@ -319,7 +320,7 @@ struct hyb_location {
 #define HYB_LOCATION_CHUNK 8192u
 static_assert(sizeof(struct hyb_chunk) + sizeof(struct hyb_location) <= HYB_LOCATION_STACK, "location");
 #define HYB_STACK_FIRST ((HYB_LOCATION_CHUNK - HYB_LOCATION_STACK) / sizeof(struct hyb_open))
-#define HYB_STACK_CHUNK 65536u
+#define HYB_STACK_CHUNK 86016u
 /* In a STACK chunk entries begin at sizeof(struct hyb_chunk). */
 #define HYB_STACK_SECOND ((HYB_STACK_CHUNK - sizeof(struct hyb_chunk)) / sizeof(struct hyb_open))
 
@@ -346,6 +347,7 @@ enum hyb_node_kind {
 
 enum hyb_node_flags {
 	HYB_NODE_DEMOTED = 1, /* called too often for too little time: later calls were only counted */
+	HYB_NODE_LIFTED = 2, /* its snippet is taken further out; runtime use */
 };
 
 /*
@@ -367,7 +369,7 @@ struct hyb_node {
 	uint32_t chain; /* runtime use */
 	uint8_t kind; /* enum hyb_node_kind; written last */
 	uint8_t flags; /* enum hyb_node_flags */
-	uint16_t reserved;
+	uint16_t lift; /* how many frames further out; runtime use */
 };
 static_assert(sizeof(struct hyb_node) == HYB_NODE_SIZE, "node");
 #define HYB_NODES_START 64u /* bytes from the start of a NODES chunk to its first node */

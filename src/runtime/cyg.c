@@ -131,7 +131,7 @@ EXPORT void __cyg_profile_func_enter(void *function, void *site)
 		return;
 	key = cyg_key((uintptr_t)function);
 	if (key)
-		probe_enter(t, HYB_NODE_FUNCTION, key, PROBE_SP, PROBE_RA);
+		probe_enter(t, HYB_NODE_FUNCTION, key, PROBE_SNIPPET);
 	probe_end(t);
 }
 

@@ -83,7 +83,7 @@ static void reopen(struct thread *t, const struct legacy *old)
 		else
 			key = cyg_key((uintptr_t)old->name[i]);
 		if (key && thread_busy(t)) {
-			probe_enter(t, old->kind[i], key, old->open[i].sp, old->open[i].ra);
+			probe_enter(t, old->kind[i], key, probe_snippet(&old->open[i]));
 			thread_ready(t);
 		}
 	}

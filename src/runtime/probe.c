@@ -111,7 +111,7 @@ void probe_pause(struct thread *t)
 	uint64_t key = region_key(name, sizeof(name) - 1, "", 0, HYB_REGION_PAUSED);
 
 	if (key)
-		probe_enter(t, HYB_NODE_REGION, key, t->top->sp, t->top->ra);
+		probe_enter(t, HYB_NODE_REGION, key, probe_snippet(t->top));
 }
 
 void probe_resume(struct thread *t)
@@ -163,7 +163,7 @@ void probe_calibrate(void)
 	for (unsigned i = 0; i < warm_up + pairs; i++) {
 		if (i == warm_up)
 			start = clock_tick();
-		probe_enter(t, HYB_NODE_REGION, 1, t->top->sp, t->top->ra);
+		probe_enter(t, HYB_NODE_REGION, 1, probe_snippet(t->top));
 		probe_leave(t, HYB_NODE_REGION, 1, clock_tick());
 	}
 	cost = clock_tick() - start;

@@ -8,10 +8,12 @@
 
 #include "nodes.h"
 #include "trace.h"
+#include "unwind.h"
 
-/* The stack pointer and the code address of the function that called the probe. */
-#define PROBE_SP ((uintptr_t)__builtin_frame_address(0) + 16)
-#define PROBE_RA ((uintptr_t)__builtin_return_address(0))
+/* The snippet of the function that called the probe: this one is compiled with a frame pointer. */
+#define PROBE_SNIPPET \
+	((struct unwind_snippet){(uintptr_t)__builtin_frame_address(0) + 16, \
+		(uintptr_t)__builtin_return_address(0), *(const uintptr_t *)__builtin_frame_address(0)})
 
 /* The parts of push and pop that are rarely needed: see probe.c. */
 bool probe_stack_grow(struct thread *t);
@@ -27,16 +29,25 @@ void probe_leave_name(struct thread *t, const char *name, size_t len, uint64_t n
 void probe_pause(struct thread *t);
 void probe_resume(struct thread *t);
 
+static inline struct unwind_snippet probe_snippet(const struct hyb_open *open)
+{
+	return (struct unwind_snippet){open->sp, open->ra, open->fp};
+}
+
 /* Enters the child probe `id` of the innermost open one. */
-static inline void probe_push(struct thread *t, uint32_t id, uintptr_t sp, uintptr_t ra)
+static inline void probe_push(struct thread *t, uint32_t id, struct unwind_snippet snippet)
 {
 	struct hyb_node *child = node_at(id);
 	struct hyb_open *open = t->top + 1;
 
 	child->count++;
-	if (unlikely(child->flags & HYB_NODE_DEMOTED)) {
-		probe_skip(t, child, true);
-		return;
+	if (unlikely(child->flags)) {
+		if (child->flags & HYB_NODE_DEMOTED) {
+			probe_skip(t, child, true);
+			return;
+		}
+		for (unsigned i = 0; i < child->lift && unwind_up(&snippet); i++)
+			;
 	}
 	if (unlikely(t->top == t->limit)) {
 		if (!probe_stack_grow(t)) {
@@ -45,8 +56,9 @@ static inline void probe_push(struct thread *t, uint32_t id, uintptr_t sp, uintp
 		}
 		open = t->base;
 	}
-	open->sp = sp;
-	open->ra = ra;
+	open->sp = snippet.sp;
+	open->ra = snippet.ra;
+	open->fp = snippet.fp;
 	open->node = id;
 	open->skipped = 0;
 	open->enter = clock_tick();
@@ -81,12 +93,12 @@ static inline void probe_pop(struct thread *t, uint64_t now)
 
 /* Enters a region by key. */
 static inline void probe_enter(
-	struct thread *t, enum hyb_node_kind kind, uint64_t key, uintptr_t sp, uintptr_t ra)
+	struct thread *t, enum hyb_node_kind kind, uint64_t key, struct unwind_snippet snippet)
 {
 	uint32_t id = node_probe(t, t->node, t->top->node, kind, key);
 
 	if (likely(id))
-		probe_push(t, id, sp, ra);
+		probe_push(t, id, snippet);
 	else
 		probe_skip(t, NULL, false);
 }

@@ -26,7 +26,7 @@ static void enter(struct hybrid_region *region)
 
 	if (!t)
 		return;
-	probe_enter(t, HYB_NODE_REGION, key_of(region), PROBE_SP, PROBE_RA);
+	probe_enter(t, HYB_NODE_REGION, key_of(region), PROBE_SNIPPET);
 	probe_end(t);
 }
 
@@ -50,7 +50,7 @@ static void enter_name(const char *name, size_t length)
 		return;
 	key = region_key(name, length, "", 0, HYB_REGION_DYNAMIC);
 	if (key)
-		probe_enter(t, HYB_NODE_REGION, key, PROBE_SP, PROBE_RA);
+		probe_enter(t, HYB_NODE_REGION, key, PROBE_SNIPPET);
 	else
 		probe_skip(t, NULL, false);
 	probe_end(t);
@@ -131,7 +131,7 @@ static void parameter(const char *key, const char *value)
 	memcpy(text + key_len + 1, value, value_len);
 	region = region_key(text, key_len + 1 + value_len, "", 0, HYB_REGION_PARAMETER);
 	if (region)
-		probe_enter(t, HYB_NODE_REGION, region, PROBE_SP, PROBE_RA);
+		probe_enter(t, HYB_NODE_REGION, region, PROBE_SNIPPET);
 	thread_ready(t);
 }
 

@@ -140,8 +140,8 @@ bool region_is(uint64_t key, const char *name, size_t name_len)
 {
 	const struct hyb_def_region *def = region_def(key);
 
-	if (!def)
-		return false;
+	if (!def || def->kind == HYB_REGION_OVERFLOW)
+		return def;
 	if (name_len <= HYB_NAME_MAX)
 		return def->name_len == name_len && !memcmp(def_name(def), name, name_len);
 

@@ -11,7 +11,8 @@
  */
 uint64_t region_key(const char *name, size_t name_len, const char *file, uint32_t line, uint32_t kind);
 
-/* Whether the region with this key has this name (as given, not as cut). async-signal-safe */
+/* Whether the region with this key has this name (as given, not as cut); "(other names)" has all.
+ * async-signal-safe */
 bool region_is(uint64_t key, const char *name, size_t name_len);
 
 /* Its definition; NULL if the key is from before a fork. */

@@ -10,6 +10,7 @@
 #include "unwind.h"
 
 #define CHECK_SAMPLES 64u /* how often the budget is looked at */
+#define MAX_LIFT 4u /* helpers inside one another */
 #define JITTER_SAMPLES 16u /* how often the period is varied */
 
 /* Where the walk looks for the next snippet outwards. */
@@ -23,7 +24,26 @@ static struct unwind_snippet next_snippet(void *data)
 	struct snippets *s = data;
 	const struct hyb_open *open = s->level ? thread_open(s->t, --s->level) : NULL;
 
-	return open ? (struct unwind_snippet){open->sp, open->ra} : (struct unwind_snippet){0, 0};
+	return open ? probe_snippet(open) : (struct unwind_snippet){0, 0, 0};
+}
+
+/*
+ * The probe was entered by a helper (a timer library, a wrapper in another
+ * language) that has returned. From now on its snippet is taken one frame
+ * further out where it is entered; this instance makes do with the frame's end.
+ */
+static void snippet_gone(void *data, uintptr_t sp)
+{
+	const struct snippets *s = data;
+	struct hyb_open *open = thread_open(s->t, s->level);
+	struct hyb_node *node = node_at(open->node);
+
+	open->sp = sp;
+	open->ra = 0;
+	if (node->lift < MAX_LIFT && node->kind != HYB_NODE_ROOT) {
+		node->lift++;
+		node->flags |= HYB_NODE_LIFTED;
+	}
 }
 
 static enum hyb_partial partial_of(enum unwind_end end)
@@ -71,6 +91,7 @@ static uint32_t walk(struct thread *t, const ucontext_t *context)
 	struct unwind u = {
 		.context = context,
 		.next_snippet = next_snippet,
+		.gone = snippet_gone,
 		.data = &snippets,
 		.code = t->new_keys,
 		.max = MAX_FRAMES,

@@ -5,6 +5,8 @@
 
 #include "runtime.h"
 
+#define DEFAULT_SIGNAL 16 /* SIGSTKFLT, which nothing sends */
+
 static enum hyb_source source_by_name(const char *name)
 {
 	static const struct {
@@ -45,14 +47,21 @@ static void apply(struct settings *set, const char *key, const char *value)
 
 bool settings_read(struct settings *set)
 {
+	static const int never[] = {
+		SIGKILL, SIGSTOP, SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT, SIGCHLD, 32, 33};
 	const char *dir = getenv("HYBRID_DIR"), *options = getenv("HYBRID_OPTIONS");
 	char text[1024], *rest = text, *item;
+	sigset_t unusable;
 
-	*set = (struct settings){.rate = 250, .trace_limit = 1u << 30, .budget = 50, .signal = 16};
+	*set = (struct settings){
+		.rate = 250, .trace_limit = 1u << 30, .budget = 50, .signal = DEFAULT_SIGNAL};
 	if (!dir || dir[0] != '/' || strlen(dir) >= sizeof(set->dir))
 		return false;
 	strcpy(set->dir, dir);
 	set->filter = getenv("HYBRID_FILTER");
+	sigemptyset(&unusable);
+	for (size_t i = 0; i < sizeof(never) / sizeof(never[0]); i++)
+		sigaddset(&unusable, never[i]);
 	snprintf(text, sizeof(text), "%s", options ? options : "");
 	while ((item = strsep(&rest, ","))) {
 		char *value = strchr(item, '=');
@@ -62,5 +71,7 @@ bool settings_read(struct settings *set)
 			apply(set, item, value);
 		}
 	}
+	if (set->signal < 1 || set->signal > SIGRTMAX || sigismember(&unusable, set->signal))
+		set->signal = DEFAULT_SIGNAL;
 	return true;
 }

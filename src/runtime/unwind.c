@@ -7,6 +7,8 @@
 #include "unwind_cache.h"
 #include "unwind_guess.h"
 
+#define HELPER_STACK 0x100000u /* bytes that helpers of a probe may have used */
+
 /* The frame that the walk stands at. */
 struct walk {
 	struct unwind *u;
@@ -139,17 +141,60 @@ static enum step step(struct walk *w, const struct unwind_rule *rule)
 	}
 }
 
+/* Where the frame of a snippet's function ended, by its rule alone; 0 if the rule asks for more. */
+static uintptr_t snippet_reach(const struct unwind_snippet *s)
+{
+	struct unwind_rule rule = unwind_rule_at(s->ra - 1);
+
+	return rule.kind == RULE_RSP   ? s->sp + (uintptr_t)(intptr_t)rule.cfa
+	       : rule.kind == RULE_RBP ? s->fp + (uintptr_t)(intptr_t)rule.cfa
+				       : 0;
+}
+
+bool unwind_up(struct unwind_snippet *s)
+{
+	struct unwind_rule rule = unwind_rule_at(s->ra - 1);
+	uintptr_t cfa = snippet_reach(s);
+
+	if (cfa <= s->sp || rule.rbp_at_rbp)
+		return false;
+	if (rule.rbp_offset)
+		s->fp = *(const uintptr_t *)(cfa + (uintptr_t)(intptr_t)rule.rbp_offset);
+	s->ra = *(const uintptr_t *)(cfa - 8);
+	s->sp = cfa;
+	return s->ra != 0;
+}
+
+/* Whether a snippet's frame, that ended at `reach`, was on the stack that is walked. */
+static bool same_stack(const struct unwind *u, const struct unwind_snippet *s, uintptr_t reach)
+{
+	return reach > s->sp && reach <= u->stack_hi && s->sp + HELPER_STACK >= u->stack_lo;
+}
+
 /*
- * Whether the frame whose rule and CFA (`reach`) these are entered an open probe. Snippets
- * whose frame is gone (the region was entered by a function that returned, or
- * on another stack) are passed over for the next probe's.
+ * Whether the frame whose rule and CFA (`reach`) these are entered an open probe. If
+ * the frame that did is gone, its caller is taken for it. Probes that were
+ * entered on another stack are passed over for the next one outwards.
  */
 static bool at_snippet(struct walk *w, const struct unwind_rule *rule, uintptr_t reach)
 {
-	while (w->snippet.sp && reach > w->snippet.sp) {
-		if (rule->function && rule->function == unwind_rule_at(w->snippet.ra - 1).function)
+	const struct unwind *u = w->u;
+	struct unwind_snippet *s = &w->snippet;
+
+	while (s->sp && reach > s->sp) {
+		uintptr_t gone;
+
+		if (!s->ra || (rule->function && rule->function == unwind_rule_at(s->ra - 1).function))
 			return true;
-		w->snippet = w->u->next_snippet(w->u->data);
+		gone = snippet_reach(s);
+		if (gone == reach)
+			return true; /* another part of the same function, split off by the compiler */
+		if (same_stack(u, s, gone)) {
+			u->gone(u->data, gone);
+			s->sp = gone;
+			s->ra = 0;
+		} else
+			*s = u->next_snippet(u->data);
 	}
 	return false;
 }

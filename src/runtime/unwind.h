@@ -32,12 +32,8 @@ enum unwind_end {
 /* Where a walk may stop: a frame of the function that holds `ra`, reaching above `sp`. */
 struct unwind_snippet {
 	uintptr_t sp; /* 0: none */
-	uintptr_t ra;
-};
-
-struct unwind_frame {
-	uint64_t code; /* HYB_CODE: of the interrupted instruction, or a return address */
-	bool exact; /* interrupted here; else `code` is a return address */
+	uintptr_t ra; /* 0: not known, any function will do */
+	uintptr_t fp; /* the function's frame pointer register there */
 };
 
 struct unwind {
@@ -46,6 +42,11 @@ struct unwind {
 	uintptr_t stack_lo, stack_hi; /* of the thread; reads inside need no check */
 	/* Called for the snippet of the next open probe outwards; its `sp` 0: no more. */
 	struct unwind_snippet (*next_snippet)(void *data);
+	/*
+	 * Called when the frame of the snippet last given is gone: a helper entered the probe and
+	 * returned. The probe's function is the one whose frame reaches above `sp`.
+	 */
+	void (*gone)(void *data, uintptr_t sp);
 	void *data;
 	uint64_t *code; /* filled from `max` downwards: the outermost frame ends up lowest */
 	size_t max;
@@ -57,6 +58,9 @@ struct unwind {
 
 /* Bit set in code[] of a frame that was interrupted there (leaf, or below a signal frame). */
 #define UNWIND_EXACT (1ull << 47)
+
+/* Moves a snippet to the calling function, while its frame is there. False: not possible. Own stack only */
+bool unwind_up(struct unwind_snippet *snippet);
 
 /* Walks. The first frame, at the context's own address, is always there. */
 void unwind_walk(struct unwind *u);

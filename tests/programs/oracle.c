@@ -73,11 +73,19 @@ struct path {
 };
 
 /* `data` counts: the first snippet is watched_main's, then there is none. */
+/* Never: watched_main() is there as long as samples are taken. */
+static void snippet_gone(void *data, uintptr_t sp)
+{
+	(void)data;
+	(void)sp;
+	_exit(97);
+}
+
 static struct unwind_snippet next_snippet(void *data)
 {
 	int *asked = data;
 
-	return (*asked)++ ? (struct unwind_snippet){0, 0} : oracle.snippet;
+	return (*asked)++ ? (struct unwind_snippet){0, 0, 0} : oracle.snippet;
 }
 
 static enum unwind_end walk_ours(const ucontext_t *context, struct path *path)
@@ -90,6 +98,7 @@ static enum unwind_end walk_ours(const ucontext_t *context, struct path *path)
 		.stack_lo = page,
 		.stack_hi = page + 4096,
 		.next_snippet = next_snippet,
+		.gone = snippet_gone,
 		.data = &asked,
 		.code = code,
 		.max = FRAMES,
