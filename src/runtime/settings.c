@@ -71,7 +71,7 @@ bool settings_read(struct settings *set)
 			apply(set, item, value);
 		}
 	}
-	if (set->signal < 1 || set->signal > SIGRTMAX || sigismember(&unusable, set->signal))
+	if (set->signal < 1 || set->signal > 64 || sigismember(&unusable, set->signal))
 		set->signal = DEFAULT_SIGNAL;
 	return true;
 }
