@@ -247,14 +247,21 @@ void hyb_events_close(struct hyb_events *events);
 
 /* --------------------------------------------------------------- symbols */
 
-/* One source-level frame. Strings are never NULL and live as long as the symbols object. */
+/*
+ * One source-level frame. Strings are never NULL and live as long as the
+ * symbols object. Where symbols were stripped, call frame information still
+ * tells functions apart: a guess is then "near+0x1a40", a function that begins
+ * so many bytes behind the nearest symbol, or "sub_1a40", one that begins at
+ * that ELF address with no symbol in front. Any other guess is the name of the
+ * nearest symbol alone.
+ */
 struct hyb_frame {
 	const char *function; /* with scopes and template arguments, without parameters; "" if not known */
 	const char *file; /* "" if not known */
 	unsigned line; /* 0 if not known */
 	unsigned function_line; /* line of the function's declaration, 0 if not known */
 	bool inlined; /* into the next frame of the chain */
-	bool guess; /* nearest symbol in front, not a range that holds the address */
+	bool guess; /* no symbol holds the address; see below */
 };
 
 struct hyb_symbols;

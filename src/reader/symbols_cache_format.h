@@ -1,4 +1,7 @@
-/* The bytes of the cache. Changed in any way, its version goes up: old files are then made anew. */
+/*
+ * The bytes of the cache. When they or the way of naming change, the version
+ * goes up: old files are then made anew.
+ */
 #ifndef HYB_READER_SYMBOLS_CACHE_FORMAT_H
 #define HYB_READER_SYMBOLS_CACHE_FORMAT_H
 
@@ -6,7 +9,7 @@
 #include <stdint.h>
 
 #define SYM_CACHE_MAGIC "HYBSYM\r\n" /* eight bytes, without the final NUL */
-#define SYM_CACHE_VERSION 1
+#define SYM_CACHE_VERSION 2
 
 struct sym_cache_header {
 	char magic[8];

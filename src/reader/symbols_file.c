@@ -1,6 +1,7 @@
 #include "reader/symbols_file.h"
 
 #include <elfutils/libdwfl.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -93,27 +94,41 @@ int sym_file_open(struct sym_store *store, const struct sym_wanted *wanted, stru
 	return r;
 }
 
-/* The symbol's name as a function name; versions ("@@GLIBC_2.2.5") are no part of it. */
-static const char *symbol_name(struct sym_file *file, const struct sym_symbol *symbol)
+/*
+ * The symbol's name as a function name; versions ("@@GLIBC_2.2.5") are no part
+ * of it. Where it is only near, the function's own start tells it from others.
+ */
+static char *place_name(const struct sym_place *place)
 {
-	char *readable = sym_demangle(symbol->name);
-	const char *name = readable ? readable : symbol->name;
-	const char *result =
-		sym_store_string(file->store, name, readable ? strlen(name) : strcspn(name, "@"));
+	char *readable = place->symbol ? sym_demangle(place->symbol->name) : NULL;
+	const char *name = readable ? readable : place->symbol ? place->symbol->name : "";
+	int len = (int)(readable ? strlen(name) : strcspn(name, "@"));
+	char *text = NULL;
+	int n;
 
+	if (!place->symbol)
+		n = asprintf(&text, "sub_%" PRIx64, place->start);
+	else if (place->guess && place->bounded)
+		n = asprintf(&text, "%.*s+0x%" PRIx64, len, name, place->start - place->symbol->address);
+	else
+		n = asprintf(&text, "%.*s", len, name);
 	free(readable);
-	return result;
+	return n < 0 ? NULL : text;
 }
 
 static int name_by_symbol(struct sym_file *file, uint64_t address, struct hyb_frame *frame)
 {
-	bool guess = false;
-	const struct sym_symbol *symbol = sym_symtab_find(&file->symtab, address, &guess);
+	struct sym_place place;
+	char *name;
 
-	if (!symbol)
+	if (sym_symtab_find(&file->symtab, address, &place) < 0)
+		return HYB_ENOMEM;
+	if (!place.symbol && !place.bounded)
 		return 0;
-	frame->function = symbol_name(file, symbol);
-	frame->guess = guess;
+	name = place_name(&place);
+	frame->function = name ? sym_store_string(file->store, name, strlen(name)) : NULL;
+	frame->guess = place.guess;
+	free(name);
 	return frame->function ? 0 : HYB_ENOMEM;
 }
 

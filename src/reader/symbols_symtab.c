@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "hybrid/reader.h"
+#include "reader/symbols_cfi.h"
 
 static int load_sections(struct sym_symtab *symtab, Elf *elf)
 {
@@ -117,6 +118,7 @@ int sym_symtab_load(struct sym_symtab *symtab, Dwfl_Module *module)
 	Elf *elf = dwfl_module_getelf(module, &bias);
 	int r = elf ? load_sections(symtab, elf) : 0;
 
+	symtab->elf = elf;
 	if (!r)
 		r = load_symbols(symtab, module, bias);
 	if (r)
@@ -127,17 +129,44 @@ int sym_symtab_load(struct sym_symtab *symtab, Dwfl_Module *module)
 	return r ? r : add_ranges(symtab, false);
 }
 
-const struct sym_symbol *sym_symtab_find(const struct sym_symtab *symtab, uint64_t address, bool *ret_guess)
+/* The symbol at or in front of the address. */
+static void find_symbol(const struct sym_symtab *symtab, uint64_t address, struct sym_place *place)
 {
 	const struct sym_range *range = sym_ranges_find(&symtab->by_address, address);
-	bool guess = !range;
 
-	if (guess)
+	place->guess = !range;
+	if (!range)
 		range = sym_ranges_before(&symtab->by_address, address);
-	if (!range || !same_section(symtab, range->lo, address))
-		return NULL;
-	*ret_guess = guess;
-	return &symtab->symbols[range->value];
+	place->symbol =
+		range && same_section(symtab, range->lo, address) ? &symtab->symbols[range->value] : NULL;
+}
+
+/* Most files are never asked for what no symbol holds. */
+static const struct sym_range *find_function(struct sym_symtab *symtab, uint64_t address, int *ret_error)
+{
+	*ret_error = symtab->elf ? sym_cfi_load(&symtab->functions, symtab->elf) : 0;
+	symtab->elf = NULL;
+	return *ret_error ? NULL : sym_ranges_find(&symtab->functions, address);
+}
+
+int sym_symtab_find(struct sym_symtab *symtab, uint64_t address, struct sym_place *ret_place)
+{
+	struct sym_place place = {0};
+	const struct sym_range *function;
+	int r = 0;
+
+	find_symbol(symtab, address, &place);
+	function = place.guess ? find_function(symtab, address, &r) : NULL;
+	if (function) {
+		/* A symbol may also stand inside of it. */
+		find_symbol(symtab, function->lo, &place);
+		place.bounded = true;
+		place.start = function->lo;
+		place.guess = !place.symbol || place.symbol->address != function->lo;
+	}
+	if (!r)
+		*ret_place = place;
+	return r;
 }
 
 void sym_symtab_release(struct sym_symtab *symtab)
@@ -145,5 +174,6 @@ void sym_symtab_release(struct sym_symtab *symtab)
 	free(symtab->symbols);
 	sym_ranges_release(&symtab->by_address);
 	sym_ranges_release(&symtab->sections);
+	sym_ranges_release(&symtab->functions);
 	memset(symtab, 0, sizeof(*symtab));
 }

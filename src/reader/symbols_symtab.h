@@ -19,13 +19,23 @@ struct sym_symtab {
 	size_t count;
 	struct sym_ranges by_address;
 	struct sym_ranges sections; /* of code */
+	struct sym_ranges functions; /* by their call frame information */
+	Elf *elf; /* not owned; NULL once `functions` is loaded, or if there is no file */
+};
+
+/* What is known about the function at an address. */
+struct sym_place {
+	const struct sym_symbol *symbol; /* NULL: none in front of it in its section */
+	uint64_t start; /* where the function begins, if `bounded` */
+	bool bounded; /* call frame information holds the address, where no symbol does */
+	bool guess; /* `symbol` is only the nearest in front of the function */
 };
 
 /* Reads .symtab, else .dynsym, and the compressed table of "minidebug". 0 or HYB_ENOMEM. */
 int sym_symtab_load(struct sym_symtab *symtab, Dwfl_Module *module);
 
-/* The symbol at or in front of an ELF address, NULL if there is none in its section. */
-const struct sym_symbol *sym_symtab_find(const struct sym_symtab *symtab, uint64_t address, bool *ret_guess);
+/* Finds the function that holds an ELF address. 0 or HYB_ENOMEM. */
+int sym_symtab_find(struct sym_symtab *symtab, uint64_t address, struct sym_place *ret_place);
 
 void sym_symtab_release(struct sym_symtab *symtab);
 

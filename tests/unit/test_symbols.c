@@ -174,34 +174,6 @@ static void test_assembly(void **state)
 	hyb_symbols_close(symbols);
 }
 
-static void test_stripped(void **state)
-{
-	struct hyb_symbols *symbols = sym_plain();
-	struct hyb_module module;
-	uint64_t outer, mark;
-	struct hyb_frame frame;
-
-	(void)state;
-	assert_true(sym_run("gcc -O2 -rdynamic -o dynamic %s/sym_inline.c", SYM_SOURCES));
-	outer = sym_address_of("dynamic", "outer");
-	mark = sym_address_of("dynamic", "mark_inner");
-	assert_true(sym_run("strip -s dynamic"));
-	module = sym_module("dynamic");
-	frame = sym_frame(symbols, &module, outer);
-	assert_string_equal(frame.function, "outer");
-	assert_false(frame.guess);
-	assert_string_equal(sym_frame(symbols, &module, mark).function, "outer");
-
-	assert_true(sym_run("gcc -O2 -o bare %s/sym_inline.c && strip -s bare", SYM_SOURCES));
-	module = sym_module("bare");
-	frame = sym_frame(symbols, &module, outer);
-	assert_string_equal(frame.file, "");
-	/* Where no section is, there is no guess either. */
-	assert_string_equal(sym_frame(symbols, &module, 0x7fffffff0000).function, "");
-	assert_int_equal(hyb_symbols_problem_count(symbols), 0);
-	hyb_symbols_close(symbols);
-}
-
 static void hex(const struct hyb_module *module, char *text)
 {
 	for (unsigned i = 0; i < module->build_id_len; i++)
@@ -484,7 +456,6 @@ int main(void)
 		cmocka_unit_test(test_rust),
 		cmocka_unit_test(test_fortran),
 		cmocka_unit_test(test_assembly),
-		cmocka_unit_test(test_stripped),
 		cmocka_unit_test(test_separate_debug),
 		cmocka_unit_test(test_changed),
 		cmocka_unit_test(test_no_file),
