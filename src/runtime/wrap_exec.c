@@ -3,12 +3,13 @@
  * left for the new one, for which it would be deadly.
  */
 #include <alloca.h>
+#include <elf.h>
 #include <stdarg.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "sampler.h"
 #include "store.h"
+#include "sys.h"
 #include "wrap.h"
 
 /* What has to be undone if an exec fails. */
@@ -61,10 +62,72 @@ static void after(struct attempt attempt)
 	errno = saved;
 }
 
+/* ------------------------------------------------- programs of another kind */
+
+/* Whether the dynamic linker of this program would complain about our library: it is not of our kind. */
+static bool is_foreign(const char *path)
+{
+	Elf64_Ehdr ehdr;
+	int fd = sys_open(path, O_RDONLY);
+	bool foreign;
+
+	if (fd < 0)
+		return false;
+	foreign = sys_read(fd, &ehdr, sizeof(ehdr)) >= 20 && !memcmp(ehdr.e_ident, ELFMAG, SELFMAG) &&
+		  (ehdr.e_ident[EI_CLASS] != ELFCLASS64 || ehdr.e_machine != EM_X86_64);
+	sys_close(fd);
+	return foreign;
+}
+
+static const char preload[] = "LD_PRELOAD=";
+
+/* Copies "LD_PRELOAD=a:b:c" without our library; `to` has room for all of it. */
+static void leave_out_library(const char *entry, char *to)
+{
+	const char *p = entry + sizeof(preload) - 1, *end;
+
+	to = stpcpy(to, preload);
+	for (; *p; p = end + (*end != '\0')) {
+		const char *name = p;
+
+		end = strchrnul(p, ':');
+		for (const char *q = p; q < end; q++)
+			if (*q == '/')
+				name = q + 1;
+		if (end - name == 12 && !memcmp(name, "libhybrid.so", 12))
+			continue;
+		if (to[-1] != '=')
+			*to++ = ':';
+		to = mempcpy(to, p, (size_t)(end - p));
+	}
+	*to = '\0';
+}
+
+/* The environment for `path`: the program's own, without our library where it cannot be loaded. */
+#define ENVIRONMENT(path, envp) \
+	if (envp && is_foreign(path)) { \
+		size_t entries = 0; \
+		char **copy; \
+		while (envp[entries]) \
+			entries++; \
+		copy = alloca((entries + 1) * sizeof(*copy)); \
+		for (size_t i = 0; i <= entries; i++) { \
+			copy[i] = envp[i]; \
+			if (envp[i] && !strncmp(envp[i], preload, sizeof(preload) - 1)) { \
+				copy[i] = alloca(strlen(envp[i]) + 1); \
+				leave_out_library(envp[i], copy[i]); \
+			} \
+		} \
+		envp = copy; \
+	}
+
 EXPORT int execve(const char *path, char *const *argv, char *const *envp)
 {
 	struct attempt attempt = before(path);
-	int result = REAL(execve)(path, argv, envp);
+	int result;
+
+	ENVIRONMENT(path, envp)
+	result = REAL(execve)(path, argv, envp);
 
 	after(attempt);
 	return result;
@@ -78,7 +141,11 @@ EXPORT int execv(const char *path, char *const *argv)
 EXPORT int execvpe(const char *file, char *const *argv, char *const *envp)
 {
 	struct attempt attempt = before(file);
-	int result = REAL(execvpe)(file, argv, envp);
+	int result;
+
+	if (strchr(file, '/')) /* else it is on the PATH, where programs are of the system's own kind */
+		ENVIRONMENT(file, envp)
+	result = REAL(execvpe)(file, argv, envp);
 
 	after(attempt);
 	return result;

@@ -348,6 +348,16 @@ def test_32_bit_program(measure, tmp_path):
     only_total(e, "./a", "is a 32-bit program")
 
 
+def test_32_bit_program_in_a_measured_one(measure, tmp_path):
+    """Its dynamic linker must not be given a library that it cannot load."""
+    make(tmp_path / "a.c", ANSWER.encode())
+    if run("gcc", "-m32", "a.c", "-o", "a", cwd=tmp_path).returncode or run(tmp_path / "a").returncode != 5:
+        pytest.skip("no 32-bit programs here")
+    native = run("sh", "-c", "./a; exec ./a", cwd=tmp_path)
+    e = measure("sh", "-c", "./a; exec ./a", options=["-q"])
+    assert (e.returncode, e.stdout, e.stderr) == (native.returncode, native.stdout, native.stderr)
+
+
 def test_other_c_library(measure, compile_c, tmp_path):
     """Only the name of the dynamic linker differs, as musl's does."""
     own = re.search(r"interpreter: (.*)\]", run("readelf", "-l", "/bin/true").stdout).group(1)
