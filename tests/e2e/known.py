@@ -82,7 +82,7 @@ def check_sums(tree):
         assert node["inclusive_ns"] == node["exclusive_ns"] + node["blocked_ns"] + children, names(path)
 
 
-def check_share(count, total, share):
+def check_share(count, total, share, sigmas=4):
     """Four standard deviations of a binomial distribution: one check in 16,000 fails by chance."""
     sigma = math.sqrt(total * share * (1 - share))
-    assert abs(count - total * share) <= 4 * sigma, (count, total, share, sigma)
+    assert abs(count - total * share) <= sigmas * sigma, (count, total, share, sigma)

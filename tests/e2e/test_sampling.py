@@ -25,7 +25,8 @@ def test_shares_and_lines(measure, name, mode):
     total = sum(found.values())
     assert total >= 200 and total >= 0.97 * report["quality"]["samples"]
     for function, (line, cpu) in shares.items():
-        check_share(found[function], total, cpu / sum(c for _, c in shares.values()))
+        # Where a thread waits for its processor wall-clock samples come in runs.
+        check_share(found[function], total, cpu / sum(c for _, c in shares.values()), 12 if mode == "wall" else 4)
         hot = sum(node["samples"] for node in leaf_samples(report["tree"], function) if node["line"] == line)
         assert hot >= 0.97 * found[function], (function, line)
     check_sums(report["tree"])
