@@ -25,7 +25,7 @@ static void name_node(char *buffer, size_t room, const struct hyb_node_info *nod
 }
 
 /* "/solve/libm.so.6+0x1234": the names from below the thread down to the node; NULL when memory is out. */
-static char *path_of(const struct hyb_location_info *location, uint32_t node)
+static char *make_path(const struct hyb_location_info *location, uint32_t node)
 {
 	uint32_t depth = 0, *chain;
 	char *path = NULL, name[HYB_NAME_MAX + 1];
@@ -54,6 +54,34 @@ static char *path_of(const struct hyb_location_info *location, uint32_t node)
 	return path;
 }
 
+#define PATHS 4096u /* that are kept, a power of two: memory stays small however many nodes there are */
+
+/* A path at the place of its node, until another one takes the place. */
+struct path {
+	const struct hyb_location_info *location;
+	uint32_t node;
+	char *text; /* NULL: none is kept here */
+};
+
+/* NULL when memory is out. */
+static const char *path_of(struct path *paths, const struct hyb_location_info *location, uint32_t node)
+{
+	struct path *path = &paths[(node + location->id * 977u) & (PATHS - 1)];
+
+	if (!path->text || path->location != location || path->node != node) {
+		free(path->text);
+		*path = (struct path){location, node, make_path(location, node)};
+	}
+	return path->text;
+}
+
+static void free_paths(struct path *paths)
+{
+	for (uint32_t i = 0; paths && i < PATHS; i++)
+		free(paths[i].text);
+	free(paths);
+}
+
 static void show_value(struct out *out, const struct hyb_event *event)
 {
 	out_text(out, "name", event->text);
@@ -75,12 +103,12 @@ static void show_sample(struct out *out, const struct hyb_event *event)
 		out_number(out, "blocked", event->blocked);
 }
 
-static bool show_event(struct out *out, const struct hyb_event *event)
+static bool show_event(struct out *out, const struct hyb_event *event, struct path *paths)
 {
-	char *path = NULL;
+	const char *path = NULL;
 
 	if (event->kind <= HYB_EVENT_COMPLETE) {
-		path = path_of(event->location, event->node);
+		path = path_of(paths, event->location, event->node);
 		if (!path)
 			return false;
 	}
@@ -98,26 +126,26 @@ static bool show_event(struct out *out, const struct hyb_event *event)
 	if (path)
 		out_text(out, "path", path);
 	out_end(out);
-	free(path);
 	return true;
 }
 
 bool dump_events(struct out *out, struct hyb_experiment *experiment, struct hyb_error *err)
 {
 	struct hyb_events *events = hyb_events_open(experiment, NULL, true, err);
+	struct path *paths = calloc(PATHS, sizeof(*paths));
 	struct hyb_event event;
-	int result = HYB_OK;
+	int result = paths ? HYB_OK : HYB_ENOMEM;
 
-	if (!events)
-		return false;
-	while (!ferror(out->file) && (result = hyb_events_next(events, &event)) > 0) {
-		if (!show_event(out, &event)) {
-			result = HYB_ENOMEM;
+	while (events && !ferror(out->file) && result >= 0) {
+		result = hyb_events_next(events, &event);
+		if (result <= 0)
 			break;
-		}
+		if (!show_event(out, &event, paths))
+			result = HYB_ENOMEM;
 	}
-	hyb_events_close(events);
-	if (result < 0)
+	if (events && result < 0)
 		error_set(err, HYB_ENOMEM, "%s: out of memory", hyb_experiment_path(experiment));
-	return result >= 0;
+	hyb_events_close(events);
+	free_paths(paths);
+	return events && result >= 0;
 }

@@ -75,25 +75,41 @@ static unsigned utf8_length(const unsigned char *s)
 	return length;
 }
 
+static bool is_plain(unsigned char c)
+{
+	return c >= 0x20 && c < 0x7f && c != '"' && c != '\\';
+}
+
+/* One character that does not stand for itself, or is longer than a byte; returns its bytes. */
+static unsigned put_special(struct out *out, const unsigned char *s)
+{
+	unsigned length = utf8_length(s);
+
+	if (length)
+		fwrite(s, 1, length, out->file);
+	else if (*s == '"' || *s == '\\')
+		fprintf(out->file, "\\%c", *s);
+	else if (*s == '\n')
+		fputs("\\n", out->file);
+	else
+		fprintf(out->file, out->json ? "\\u%04x" : "\\x%02x", *s);
+	return length ? length : 1;
+}
+
 void out_text(struct out *out, const char *field, const char *text)
 {
+	const unsigned char *s = (const unsigned char *)text;
+
 	field_name(out, field);
 	putc('"', out->file);
-	for (const unsigned char *s = (const unsigned char *)text; *s; s++) {
-		unsigned length = utf8_length(s);
+	while (*s) {
+		const unsigned char *start = s;
 
-		if (*s == '"' || *s == '\\') {
-			fprintf(out->file, "\\%c", *s);
-		} else if (*s == '\n') {
-			fputs("\\n", out->file);
-		} else if (*s >= 0x20 && *s < 0x7f) {
-			putc(*s, out->file);
-		} else if (length) {
-			fwrite(s, 1, length, out->file);
-			s += length - 1;
-		} else {
-			fprintf(out->file, out->json ? "\\u%04x" : "\\x%02x", *s);
-		}
+		while (is_plain(*s))
+			s++;
+		fwrite(start, 1, (size_t)(s - start), out->file);
+		if (*s)
+			s += put_special(out, s);
 	}
 	putc('"', out->file);
 }
