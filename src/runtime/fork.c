@@ -8,6 +8,7 @@
 #include "modules.h"
 #include "probe.h"
 #include "regions.h"
+#include "wrap.h"
 
 /* The region stack at the fork; the struct thread itself is wiped in the child. */
 static __thread struct {
@@ -105,6 +106,7 @@ void fork_child(void)
 		return;
 	thread_free(self); /* the parent's, wiped */
 	self = NULL;
+	pthread_setspecific(real_functions.thread_key, NULL);
 	old = mmap(NULL, sizeof(*old), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if (!atomic_load(&rt.on) || old == MAP_FAILED) {
 		atomic_store(&rt.on, false);

@@ -13,6 +13,7 @@
 #include "regions.h"
 #include "sampler.h"
 #include "sys.h"
+#include "unwind_cache.h"
 #include "wrap.h"
 
 #define HANDLER_LIMIT_NS 250000.0
@@ -109,6 +110,7 @@ bool runtime_begin(void)
 	atomic_store(&rt.on, true);
 	regions_reset();
 	modules_init();
+	rt.own_module = HYB_CODE_MODULE(unwind_rule_at((uintptr_t)runtime_begin).code);
 	cyg_init();
 	sampler_init();
 	return true;

@@ -57,6 +57,7 @@ struct runtime {
 	uint64_t cpu_period; /* wanted ns between samples */
 	_Atomic(uint32_t) next_location;
 	_Atomic(bool) anchor_busy; /* one writer of header->last at a time */
+	uint32_t own_module; /* id of this library */
 	const struct source *source; /* NULL: no sampling */
 	struct sigaction program_action; /* what the program wants for our signal */
 	_Atomic(bool) yielded; /* the signal is the program's now */

@@ -85,6 +85,23 @@ static uint32_t intern_path(struct thread *t, const struct unwind *u)
 	return node;
 }
 
+/* A signal that was held back comes in our wrapper's depths: the wrapper is what was called. */
+static void trim_wrapper(struct unwind *u)
+{
+	size_t first = u->max - u->count, last = u->max - 1;
+
+	while (last > first && HYB_CODE_MODULE(u->code[last]) != rt.own_module)
+		last--;
+	while (last > first && HYB_CODE_MODULE(u->code[last - 1]) == rt.own_module)
+		last--;
+	if (HYB_CODE_MODULE(u->code[last]) != rt.own_module)
+		return;
+	if (!(u->code[last] & UNWIND_EXACT))
+		u->code[last] = (u->code[last] - 1) | UNWIND_EXACT;
+	u->count = last + 1 - first;
+	u->max = last + 1;
+}
+
 static uint32_t walk(struct thread *t, const ucontext_t *context)
 {
 	struct snippets snippets = {t, t->loc->depth};
@@ -105,6 +122,8 @@ static uint32_t walk(struct thread *t, const ucontext_t *context)
 	unwind_walk(&u);
 	t->loc->frames += u.count;
 	t->loc->guessed += u.guessed;
+	if (t->in_blocking_call)
+		trim_wrapper(&u);
 	return intern_path(t, &u);
 }
 

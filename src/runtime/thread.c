@@ -8,6 +8,7 @@
 #include "fork.h"
 #include "probe.h"
 #include "sampler.h"
+#include "wrap.h"
 
 __thread struct thread *self __attribute__((tls_model("initial-exec")));
 
@@ -84,6 +85,7 @@ bool thread_attach(struct thread *t, uintptr_t sp, uintptr_t ra, uintptr_t lo, u
 	t->last_mono = runtime_anchor(t->loc->start);
 	t->trace_tick = t->loc->start;
 	self = t;
+	pthread_setspecific(real_functions.thread_key, t);
 	t->state = THREAD_READY;
 	sampler_start(t);
 	return true;

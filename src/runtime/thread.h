@@ -54,7 +54,6 @@ struct thread {
 		int (*c11_function)(void *);
 		void *argument;
 		size_t stack_size;
-		bool attached;
 	} start;
 	int destructor_rounds;
 

@@ -101,6 +101,18 @@ static bool by_frame_pointer(struct guess_frame *f, struct cfi_stack *stack, uin
 	return true;
 }
 
+/* Goes to the caller whose address stands at `at`. */
+static void accept(struct guess_frame *f, struct cfi_stack *stack, uintptr_t at, uintptr_t ra)
+{
+	uint64_t saved;
+
+	/* A frame pointer below is the frame's own: the caller's was pushed first. */
+	if (f->rbp < at && cfi_read(stack, at - 8, &saved) && (saved > at || f->rbp == at - 8))
+		f->rbp = saved;
+	f->pc = ra;
+	f->sp = at + 8;
+}
+
 bool guess_caller(struct guess_frame *f, struct cfi_stack *stack)
 {
 	uintptr_t maybe = 0, base = f->sp & ~7ul;
@@ -115,8 +127,7 @@ bool guess_caller(struct guess_frame *f, struct cfi_stack *stack)
 			break;
 		credit = judge(word, pc);
 		if (credit == CALL_OF_FRAME) {
-			f->pc = word;
-			f->sp = at + 8;
+			accept(f, stack, at, word);
 			return true;
 		}
 		if (credit == SOME_CALL && !maybe && i < MAYBE_WORDS) {
@@ -128,7 +139,6 @@ bool guess_caller(struct guess_frame *f, struct cfi_stack *stack)
 		return true;
 	if (!maybe)
 		return false;
-	f->pc = maybe_word;
-	f->sp = maybe + 8;
+	accept(f, stack, maybe, maybe_word);
 	return true;
 }

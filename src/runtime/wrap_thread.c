@@ -24,9 +24,8 @@ static void attach(struct thread *t, void *frame, uintptr_t function)
 {
 	uintptr_t top = (uintptr_t)frame;
 
-	t->start.attached = thread_attach(t, top, function + 1, top + 16 - t->start.stack_size, top + 16);
-	if (t->start.attached)
-		pthread_setspecific(real_functions.thread_key, t);
+	if (!thread_attach(t, top, function + 1, top + 16 - t->start.stack_size, top + 16))
+		thread_free(t);
 }
 
 static void *thread_start(void *data)
@@ -36,8 +35,6 @@ static void *thread_start(void *data)
 	void *argument = t->start.argument;
 
 	attach(t, __builtin_frame_address(0), (uintptr_t)thread_start);
-	if (!t->start.attached)
-		thread_free(t);
 	return function(argument);
 }
 
@@ -48,8 +45,6 @@ static int c11_start(void *data)
 	void *argument = t->start.argument;
 
 	attach(t, __builtin_frame_address(0), (uintptr_t)c11_start);
-	if (!t->start.attached)
-		thread_free(t);
 	return function(argument);
 }
 
