@@ -86,12 +86,12 @@ void runtime_end(enum hyb_state state)
 	}
 }
 
-/* The stack of the main thread: its top from the loader, its reach from the limit. */
+/* The stack of the main thread: where the loader began, down to the limit. */
 static void main_stack(uintptr_t *ret_lo, uintptr_t *ret_hi)
 {
 	extern void *__libc_stack_end;
 	struct rlimit limit = {8u << 20, 8u << 20};
-	uintptr_t hi = ((uintptr_t)__libc_stack_end + HYB_PAGE) & ~(uintptr_t)(HYB_PAGE - 1);
+	uintptr_t hi = (uintptr_t)__libc_stack_end;
 
 	getrlimit(RLIMIT_STACK, &limit);
 	*ret_hi = hi;

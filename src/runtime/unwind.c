@@ -117,6 +117,8 @@ static enum step step_guess(struct walk *w)
 {
 	struct guess_frame frame = {.pc = w->pc, .sp = w->sp, .rbp = w->rbp, .exact = w->exact};
 
+	if (w->stack.hi && w->sp >= w->stack.hi) /* the loader's first instructions */
+		return stop(w, UNWIND_OUTERMOST);
 	if (!guess_caller(&frame, &w->stack))
 		return stop(w, UNWIND_NO_RULE);
 	w->u->guessed++;
