@@ -133,13 +133,13 @@ class Bench:
         self.build = Path(build).resolve()
         self.size = size  # smoke, quick or full
         self.runs_wanted = runs
-        self.scratch = Path(tempfile.mkdtemp(prefix="hybrid-bench-"))
         self.core = max(os.sched_getaffinity(0))  # interrupts of devices tend to the first
         self.hybrid_run = self.build / "src/run/hybrid-run"
         self.hybrid_report = self.build / "src/tools/hybrid-report"
         for path in (self.hybrid_run, self.hybrid_report, self.program("regions")):
             if not path.exists():
                 raise Failed(f"{path}: not there; build it first, or name the build directory with --build")
+        self.scratch = Path(tempfile.mkdtemp(prefix="hybrid-bench-"))
 
     def program(self, name):
         return self.build / "bench" / name

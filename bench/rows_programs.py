@@ -24,8 +24,8 @@ def bench_run(bench, command, options=(), cpu=None):
 
 
 def memory(bench):
-    """Resident memory while all threads are there, in KiB, after some hundred samples of each."""
-    many, duration = 32, bench.pick("20ms", "300ms", "1000ms")
+    """Resident memory while all threads are there, in KiB, after 200 ms of work each."""
+    many, duration = 32, bench.pick("20ms", "200ms", "200ms")
     ways = {}
     for threads in (1, many):
         command = [bench.program("steady"), threads, duration, 10]
@@ -51,14 +51,14 @@ PROFILER = "/usr/lib/x86_64-linux-gnu/libprofiler.so.0"  # gperftools
 
 def commands(bench):
     """Name to command and whether it stays on one core."""
-    source = load.c_source(bench.scratch / "load.c", bench.pick(5, 150, 300))
+    source = load.c_source(bench.scratch / "load.c", bench.pick(5, 150, 200))
     script = load.sql(bench.scratch / "load.sql", bench.pick(1000, 150000, 400000))
     text = load.text(bench.scratch / "load.txt", bench.pick(20000, 1500000, 4000000))
     return {
         "gcc -O2": (["gcc", "-O2", "-S", "-o", "/dev/null", source], bench.core),
         "sqlite3": (["sqlite3", ":memory:", f".read {script}"], bench.core),
         "xz -T1": (["xz", "-T1", "-k", "-c", "-5", text], bench.core),
-        "2 threads": ([bench.program("steady"), 2, bench.pick(1000, 60000, 150000)], None),
+        "2 threads": ([bench.program("steady"), 2, bench.pick(1000, 60000, 400000)], None),
     }
 
 

@@ -21,7 +21,7 @@ def samples(bench):
         yield "perf_event_open is not permitted here: timers only"
     sources = [(name, rate) for name in names for rate in (1000, 10000)]
     for name, (arguments, paths, target) in STACKS.items():
-        command = [bench.program("depth"), *arguments, bench.pick(4, 40, 60), paths]
+        command = [bench.program("depth"), *arguments, bench.pick(4, 40, 40), paths]
         ways = {"native": lambda command=command: run(command, cpu=bench.core).values()}
         for source, rate in sources:
             ways["empty", source, rate] = lambda command=command, s=source, r=rate: empty(bench, command, s, r)
