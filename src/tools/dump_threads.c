@@ -68,6 +68,7 @@ static void show_open(struct out *out, uint32_t location, size_t depth, const st
 	out_number(out, "enter", open->enter);
 	out_hex(out, "sp", open->sp);
 	out_hex(out, "ra", open->ra);
+	out_hex(out, "fp", open->fp);
 	out_number(out, "skipped", open->skipped & ~HYB_OPEN_SAMPLED);
 	out_flag(out, "sampled", open->skipped & HYB_OPEN_SAMPLED);
 	out_end(out);
