@@ -58,7 +58,7 @@ struct profile_node {
 	uint32_t parent; /* index; smaller than the own one; the root's is 0 */
 	uint32_t first_child, next_sibling; /* index or 0; sorted as the options say */
 	uint8_t kind; /* enum profile_kind */
-	bool guess; /* the name is only the nearest symbol */
+	bool guess; /* the name is made of the nearest symbol, or of an address */
 	bool demoted;
 	const char *name; /* function, region name, "[incomplete: ...]" */
 	const char *file; /* "" if not known */

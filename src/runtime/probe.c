@@ -171,6 +171,7 @@ void probe_calibrate(void)
 	id = t->node->hot;
 	t->node->hot = 0;
 	node_at(id)->kind = 0; /* was never there */
+	t->loc->nodes = --t->node_count;
 	store.header->probe_cost = cost * (1024 / pairs);
 	thread_ready(t);
 }

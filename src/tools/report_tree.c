@@ -207,7 +207,9 @@ static void put_legend(const struct style *style)
 	if (!style->guessed)
 		return;
 	style_ink(style, INK_DIM);
-	fputs("\nname~: no symbol covers the address; this is the nearest in front of it\n", style->out);
+	fputs("\nname~: no symbol covers it; name+0x10 begins so far behind the nearest one, sub_10 has "
+	      "none\n",
+		style->out);
 	style_ink(style, INK_PLAIN);
 }
 
