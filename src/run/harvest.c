@@ -3,9 +3,7 @@
 #include "format/format.h"
 
 #include <dirent.h>
-#include <errno.h>
 #include <fcntl.h>
-#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -45,49 +43,12 @@ static void scan_chunks(int fd, uint64_t end, struct harvest *harvest)
 	}
 }
 
-/* A process of this host that is no more. */
-static bool is_gone(const struct hyb_header *header)
-{
-	char host[sizeof(header->host)];
-
-	if (gethostname(host, sizeof(host)))
-		return false;
-	host[sizeof(host) - 1] = 0;
-	return !strncmp(header->host, host, sizeof(host)) && header->pid && header->pid <= INT32_MAX &&
-	       kill((pid_t)header->pid, 0) && errno == ESRCH;
-}
-
-/*
- * In another PID namespace the number may mislead. A lease for writing is
- * refused while anybody else has the file open or mapped; where leases are not
- * known the number has to do.
- */
-static bool is_in_use(int fd)
-{
-	if (!fcntl(fd, F_SETLEASE, F_WRLCK)) {
-		fcntl(fd, F_SETLEASE, F_UNLCK);
-		return false;
-	}
-	return errno == EAGAIN;
-}
-
-static void trim(int fd, const struct hyb_header *header, uint64_t size)
-{
-	uint64_t need;
-
-	if (header->claimed < HYB_PAGE || header->claimed >= size)
-		return;
-	need = (header->claimed + HYB_PAGE - 1) / HYB_PAGE * HYB_PAGE;
-	if (need < size && is_gone(header) && !is_in_use(fd) && ftruncate(fd, (off_t)need))
-		return; /* the file stays longer than it need be: no harm */
-}
-
 static void harvest_file(int dir, const char *name, pid_t program, struct harvest *harvest)
 {
 	struct hyb_header header;
 	struct stat st;
 	uint64_t size;
-	int fd = openat(dir, name, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+	int fd = openat(dir, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
 
 	if (fd < 0)
 		return;
@@ -98,7 +59,6 @@ static void harvest_file(int dir, const char *name, pid_t program, struct harves
 		harvest->trace_bytes += header.trace_bytes;
 		harvest->program |= header.pid == (uint32_t)program;
 		scan_chunks(fd, header.claimed < size ? header.claimed : size, harvest);
-		trim(fd, &header, size);
 	}
 	close(fd);
 }

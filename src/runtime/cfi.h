@@ -27,7 +27,7 @@ bool cfi_read_slow(struct cfi_stack *stack, uintptr_t at, uint64_t *ret_v);
 /* Reads eight bytes; false if they are not readable. */
 static inline bool cfi_read(struct cfi_stack *stack, uintptr_t at, uint64_t *ret_v)
 {
-	if (__builtin_expect(at - stack->lo > stack->hi - stack->lo - 8, 0) || (at & 7))
+	if (__builtin_expect(at - stack->lo >= stack->hi - stack->lo, 0) || (at & 7))
 		return cfi_read_slow(stack, at, ret_v);
 	*ret_v = *(const uint64_t *)at;
 	return true;

@@ -9,6 +9,8 @@
 
 bool cfi_read_slow(struct cfi_stack *stack, uintptr_t at, uint64_t *ret_v)
 {
+	if (at < 0x1000 || at > UINTPTR_MAX - 8) /* page 0 stands for none; no wrapping around */
+		return false;
 	for (uintptr_t page = at & ~0xffful; page < at + 8; page += 0x1000) {
 		if (page == stack->page || (page >= stack->lo && page + 0x1000 <= stack->hi))
 			continue;

@@ -15,7 +15,8 @@ bool memory_readable(uintptr_t address)
 	 * EFAULT says that it could not. Needs no permission, changes nothing.
 	 */
 	int saved = errno;
-	bool readable = syscall(SYS_rt_sigprocmask, -1, address & ~7ul, NULL, 8) == 0 || errno != EFAULT;
+	bool readable = address >= HYB_PAGE &&
+			(syscall(SYS_rt_sigprocmask, -1, address & ~7ul, NULL, 8) == 0 || errno != EFAULT);
 
 	errno = saved;
 	return readable;

@@ -9,8 +9,6 @@
 #include "clock.h"
 #include "sys.h"
 
-#define RESERVE_FIRST 65536u /* bytes allocated ahead, at least and at most */
-#define RESERVE_LARGE HYB_SEGMENT
 #define DEFS_CHUNK 16384u
 
 struct store store;
@@ -34,52 +32,31 @@ static int store_fd(bool *ret_close)
 	return fd;
 }
 
-/* Writes zeros where the file system cannot allocate. Negative errno on failure. */
-static int write_zeros(int fd, uint64_t from, uint64_t to)
+/*
+ * Writes zeros to space that nobody else uses: it is the file's then, and its
+ * pages are in memory. To touch a page of space that is allocated but not
+ * written costs four times as much. Negative errno on failure.
+ */
+static int write_zeros(int fd, uint64_t from, uint32_t size)
 {
 	static const char zeros[HYB_PAGE];
-
-	for (; from < to; from += sizeof(zeros)) {
-		ssize_t n = sys_pwrite(fd, zeros, sizeof(zeros), from);
-
-		if (n != (ssize_t)sizeof(zeros))
-			return n < 0 ? -errno : -ENOSPC;
-	}
-	return 0;
-}
-
-/* Allocates the file up to at least `end`. Negative errno on failure. */
-static int reserve(int fd, uint64_t end)
-{
-	uint64_t old = atomic_load(&store.reserved);
-
-	if (end <= old)
-		return 0;
-
-	uint64_t step = old / 4 < RESERVE_FIRST   ? RESERVE_FIRST
-			: old / 4 > RESERVE_LARGE ? RESERVE_LARGE
-						  : old / 4;
-	uint64_t target = (end > old + step ? end : old + step) + HYB_PAGE - 1;
+	struct iovec page[16];
+	uint64_t to = from + size;
 	struct rlimit limit;
-	int error;
 
-	target -= target % HYB_PAGE;
-	/* A file that grows past this limit is a signal for the program: stay below. */
-	if (!getrlimit(RLIMIT_FSIZE, &limit) && target > limit.rlim_cur) {
-		target = end;
-		if (target > limit.rlim_cur)
-			return -EFBIG;
+	/* A file that grows past this limit is a signal for the program. */
+	if (!getrlimit(RLIMIT_FSIZE, &limit) && to > limit.rlim_cur)
+		return -EFBIG;
+	for (size_t i = 0; i < sizeof(page) / sizeof(page[0]); i++)
+		page[i] = (struct iovec){(void *)zeros, sizeof(zeros)};
+	while (from < to) {
+		uint64_t pages = (to - from) / HYB_PAGE, most = sizeof(page) / sizeof(page[0]);
+		ssize_t n = sys_pwritev(fd, page, pages < most ? pages : most, from);
+
+		if (n <= 0 || n % HYB_PAGE)
+			return n < 0 ? -errno : -ENOSPC;
+		from += (uint64_t)n;
 	}
-	if (sys_fallocate(fd, old, target - old)) {
-		if (errno == ENOSPC && target > end && !sys_fallocate(fd, old, end - old))
-			target = end;
-		else if (errno != EOPNOTSUPP && errno != ENOSYS)
-			return -errno;
-		else if ((error = write_zeros(fd, old, target)) < 0)
-			return error;
-	}
-	while (old < target && !atomic_compare_exchange_weak(&store.reserved, &old, target))
-		;
 	return 0;
 }
 
@@ -100,19 +77,18 @@ static int map_segment(int fd, uint64_t index)
 	return 0;
 }
 
-/* Makes [offset, offset + size) of the file usable memory. Negative errno on failure. */
+/* Makes [offset, offset + size) of the file, which is the caller's, usable memory. Negative errno on failure.
+ */
 static int make_room(uint64_t offset, uint32_t size)
 {
 	uint64_t index = offset / HYB_SEGMENT;
 	bool close_it;
 	int fd, error;
 
-	if (offset + size <= atomic_load(&store.reserved) && atomic_load(&store.segment[index]))
-		return 0;
 	fd = store_fd(&close_it);
 	if (fd < 0)
 		return fd;
-	error = reserve(fd, offset + size);
+	error = write_zeros(fd, offset, size);
 	if (!error)
 		error = map_segment(fd, index);
 	if (close_it)
@@ -252,7 +228,7 @@ bool store_create(void)
 		store.device = st.st_dev;
 		store.inode = st.st_ino;
 		if (!error)
-			error = reserve(fd, RESERVE_FIRST);
+			error = write_zeros(fd, 0, HYB_PAGE);
 		if (!error)
 			error = map_segment(fd, 0);
 		if (error)
@@ -298,7 +274,6 @@ void store_abandon(void)
 	if (atomic_load(&store.fd) >= 0)
 		sys_close(atomic_load(&store.fd));
 	atomic_store(&store.fd, -1);
-	atomic_store(&store.reserved, 0);
 	atomic_store(&store.defs, 0);
 	store.header = NULL;
 }

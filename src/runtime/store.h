@@ -16,7 +16,6 @@
 struct store {
 	struct hyb_header *header; /* first page of segment 0 */
 	_Atomic(uint8_t *) segment[MAX_SEGMENTS];
-	_Atomic(uint64_t) reserved; /* bytes of the file that are allocated */
 	_Atomic(uint64_t) defs; /* file offset of the DEFS chunk in use */
 	_Atomic(int) fd; /* high, close-on-exec; checked before each use */
 	uint64_t device, inode; /* what the fd has to be */

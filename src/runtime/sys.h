@@ -7,6 +7,7 @@
 
 #include <fcntl.h>
 #include <sys/syscall.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 static inline int sys_open(const char *path, int flags)
@@ -29,14 +30,9 @@ static inline ssize_t sys_write(int fd, const void *from, size_t size)
 	return syscall(SYS_write, fd, from, size);
 }
 
-static inline ssize_t sys_pwrite(int fd, const void *from, size_t size, uint64_t at)
+static inline ssize_t sys_pwritev(int fd, const struct iovec *parts, uint64_t count, uint64_t at)
 {
-	return syscall(SYS_pwrite64, fd, from, size, at);
-}
-
-static inline int sys_fallocate(int fd, uint64_t from, uint64_t size)
-{
-	return (int)syscall(SYS_fallocate, fd, 0, from, size);
+	return syscall(SYS_pwritev, fd, parts, count, at, at >> 32);
 }
 
 #endif

@@ -57,49 +57,10 @@ def counted(line):
     return tuple(int(match[i]) for i in (1, 2, 3)) + (match[4],)
 
 
-def test_reserved_space_is_cut_off(harvest):
-    claimed = 3 * PAGE
-    sizes, _ = harvest(header(gone(), claimed) + location(7) + bytes(1 << 20), header(gone(), claimed - 5) + bytes(1 << 20))
-    assert sizes == [claimed, claimed]
-
-
-def test_files_of_the_living_stay(harvest):
-    data = header(os.getpid(), PAGE) + bytes(PAGE * 9)
+def test_files_stay_as_they_are(harvest):
+    """Whatever stands behind the last chunk."""
+    data = header(gone(), 3 * PAGE) + location(7) + bytes(PAGE * 9)
     assert harvest(data)[0] == [len(data)]
-
-
-def test_files_of_other_hosts_stay(harvest):
-    data = header(gone(), PAGE, host="elsewhere") + bytes(PAGE * 9)
-    assert harvest(data)[0] == [len(data)]
-
-
-def test_mapped_files_stay(harvest, compile_c):
-    """The number says gone (as one of another PID namespace may), but somebody has the file mapped."""
-    program = compile_c(r"""
-#include <fcntl.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <sys/mman.h>
-#include <unistd.h>
-int main(int argc, char **argv)
-{
-	int fd = open(argv[1], O_RDWR);
-	char *p = mmap(NULL, 40960, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-
-	close(fd);
-	if (p == MAP_FAILED || fork())
-		return p == MAP_FAILED;
-	setsid();
-	close(0);
-	close(1);
-	close(2);
-	sleep(2);
-	p[40959] = 1; /* SIGBUS if it was cut off */
-	return 0;
-}
-""")
-    data = header(gone(), PAGE) + bytes(PAGE * 9)
-    assert harvest(data, command=f'exec {program} "$HYBRID_DIR/made-0.hyb"')[0] == [len(data)]
 
 
 def test_counts(harvest):
