@@ -193,6 +193,18 @@ static void put_outcome(FILE *out, const struct outcome *outcome)
 	put_time(out, "ended", time(NULL));
 }
 
+static void put_beginning(
+	FILE *out, const struct experiment *e, const struct options *options, const char *program)
+{
+	put(out, "hybrid", HYBRID_VERSION);
+	put_command(out, options->command);
+	put_surroundings(out, program);
+	put_time(out, "started", e->started);
+	fputs("options ", out);
+	options_print(options, out);
+	fputc('\n', out);
+}
+
 /* A path below the experiment. The name is short, the path was one of the kernel's: it fits or open() says
  * so. */
 static void path_in(const struct experiment *e, const char *name, char ret[PATH_MAX + 32])
@@ -203,35 +215,25 @@ static void path_in(const struct experiment *e, const char *name, char ret[PATH_
 int experiment_write(const struct experiment *e, const struct options *options, const char *program,
 	const struct outcome *outcome)
 {
-	char new[PATH_MAX + 32], final[PATH_MAX + 32];
-	bool failed;
+	char path[PATH_MAX + 32];
+	bool failed = true;
 	FILE *out;
 
-	path_in(e, "experiment.new", new);
-	path_in(e, "experiment", final);
-	out = fopen(new, "we");
-	if (!out) {
-		say("cannot write to %s: %s; choose another directory with -o", e->shown, strerror(errno));
-		return -1;
+	path_in(e, "experiment", path);
+	/* What is known at the end is added: on a disk that the run has filled there is room for that. */
+	out = fopen(path, outcome ? "ae" : "we");
+	if (out) {
+		if (outcome)
+			put_outcome(out, outcome);
+		else
+			put_beginning(out, e, options, program);
+		failed = ferror(out);
+		failed |= fclose(out) != 0;
 	}
-	put(out, "hybrid", HYBRID_VERSION);
-	put_command(out, options->command);
-	put_surroundings(out, program);
-	put_time(out, "started", e->started);
-	fputs("options ", out);
-	options_print(options, out);
-	fputc('\n', out);
-	if (outcome)
-		put_outcome(out, outcome);
-	failed = ferror(out);
-	failed |= fclose(out) != 0;
-	if (failed || rename(new, final)) {
+	if (failed)
 		say("cannot write to %s: %s; make room, or choose another directory with -o", e->shown,
 			strerror(errno));
-		unlink(new);
-		return -1;
-	}
-	return 0;
+	return failed ? -1 : 0;
 }
 
 int experiment_save_vdso(const struct experiment *e)
