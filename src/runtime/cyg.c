@@ -87,9 +87,13 @@ static bool excluded(uintptr_t function)
 
 static uint64_t make_key(struct entry *e, uintptr_t function)
 {
+	int saved = errno;
 	uint64_t key = excluded(function) ? 0 : unwind_rule_at(function).code;
 	uintptr_t old = atomic_load(&e->function);
 
+	errno = saved;
+	if (key && !HYB_CODE_MODULE(key))
+		return key; /* its module was not found yet */
 	if (old != LOCKED && atomic_compare_exchange_strong(&e->function, &old, LOCKED)) {
 		atomic_store(&e->key, key);
 		atomic_store(&e->function, function);
@@ -108,6 +112,16 @@ uint64_t cyg_key(uintptr_t function)
 			return key;
 	}
 	return make_key(e, function);
+}
+
+void cyg_forget(void)
+{
+	for (unsigned i = 0; i < ENTRIES; i++) {
+		uintptr_t function = atomic_load_explicit(&cache[i].function, memory_order_relaxed);
+
+		if (function != LOCKED && function)
+			atomic_compare_exchange_strong(&cache[i].function, &function, 0);
+	}
 }
 
 void cyg_init(void)

@@ -7,6 +7,9 @@
 /* The node key of the function at this address; 0: the filter excludes it. async-signal-safe */
 uint64_t cyg_key(uintptr_t function);
 
+/* Forgets keys: code may have been replaced. async-signal-safe */
+void cyg_forget(void);
+
 /* Reads the filter and forgets what was cached. start */
 void cyg_init(void);
 

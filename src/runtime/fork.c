@@ -8,6 +8,7 @@
 #include "modules.h"
 #include "probe.h"
 #include "regions.h"
+#include "sampler.h"
 #include "wrap.h"
 
 /* The region stack at the fork; the struct thread itself is wiped in the child. */
@@ -16,6 +17,7 @@ static __thread struct {
 	struct hyb_open *first_base, *second_base;
 	uint32_t depth;
 	uintptr_t stack_lo, stack_hi;
+	int perf_fd;
 	bool busy, blocks_signal;
 } at_fork __attribute__((tls_model("initial-exec")));
 
@@ -25,6 +27,7 @@ struct legacy {
 	struct hyb_open open[HYB_STACK_FIRST + HYB_STACK_SECOND];
 	const void *name[HYB_STACK_FIRST + HYB_STACK_SECOND]; /* struct hyb_def_region, or a code address */
 	uint8_t kind[HYB_STACK_FIRST + HYB_STACK_SECOND];
+	uint32_t root_skipped;
 	uint32_t depth;
 };
 
@@ -33,6 +36,7 @@ void fork_prepare(void)
 	struct thread *t = self;
 
 	at_fork.t = t;
+	at_fork.perf_fd = -1;
 	at_fork.depth = 0;
 	at_fork.busy = t && thread_busy(t); /* no probe in between may write into what is shared */
 	if (!t || t->state == THREAD_NONE)
@@ -43,6 +47,7 @@ void fork_prepare(void)
 	at_fork.stack_lo = t->stack_lo;
 	at_fork.stack_hi = t->stack_hi;
 	at_fork.blocks_signal = t->blocks_signal;
+	at_fork.perf_fd = t->armed ? t->perf_fd : -1;
 }
 
 void fork_parent(void)
@@ -57,16 +62,22 @@ static void collect(struct legacy *old)
 {
 	for (uint32_t i = 0; i < MAX_SEGMENTS && (old->segment[i] = atomic_load(&store.segment[i])); i++)
 		;
+	old->root_skipped = at_fork.depth ? at_fork.first_base->skipped & ~HYB_OPEN_SAMPLED : 0;
 	for (uint32_t level = 1; level < at_fork.depth; level++) {
 		const struct hyb_open *open = level < HYB_STACK_FIRST
 						      ? &at_fork.first_base[level]
 						      : &at_fork.second_base[level - HYB_STACK_FIRST];
 		const struct hyb_node *node = node_at(open->node);
 
+		const struct hyb_def_region *def =
+			node->kind == HYB_NODE_REGION ? region_def(node->key) : NULL;
+
+		if (def && def->kind == HYB_REGION_PAUSED)
+			continue; /* the child pauses by itself */
 		old->open[old->depth] = *open;
 		old->kind[old->depth] = node->kind;
 		old->name[old->depth++] = node->kind == HYB_NODE_REGION
-						  ? (const void *)region_def(node->key)
+						  ? (const void *)def
 						  : (const void *)modules_address(node->key);
 	}
 }
@@ -74,6 +85,7 @@ static void collect(struct legacy *old)
 /* Opens in the child what was open in the parent. */
 static void reopen(struct thread *t, const struct legacy *old)
 {
+	t->top->skipped = old->root_skipped;
 	for (uint32_t i = 0; i < old->depth; i++) {
 		const struct hyb_def_region *def = old->name[i];
 		uint64_t key;
@@ -85,6 +97,7 @@ static void reopen(struct thread *t, const struct legacy *old)
 			key = cyg_key((uintptr_t)old->name[i]);
 		if (key && thread_busy(t)) {
 			probe_enter(t, old->kind[i], key, probe_snippet(&old->open[i]));
+			t->top->skipped = old->open[i].skipped & ~HYB_OPEN_SAMPLED;
 			thread_ready(t);
 		}
 	}
@@ -102,8 +115,12 @@ void fork_child(void)
 	struct legacy *old;
 	struct thread *t;
 
+	bool paused = atomic_load(&rt.paused);
+	int saved = errno;
+
 	if (!store.header || rt.pid == getpid())
 		return;
+	perf_forget(at_fork.perf_fd);
 	thread_free(self); /* the parent's, wiped */
 	self = NULL;
 	pthread_setspecific(real_functions.thread_key, NULL);
@@ -124,6 +141,9 @@ void fork_child(void)
 			reopen(t, old);
 		else
 			thread_free(t);
+		atomic_store(&rt.paused, paused);
+		atomic_store(&rt.attention, paused);
 	}
 	release(old);
+	errno = saved;
 }

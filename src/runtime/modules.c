@@ -1,10 +1,12 @@
 #include "modules.h"
 
 #include <elf.h>
+#include <errno.h>
 #include <limits.h>
 #include <sys/stat.h>
 
 #include "clock.h"
+#include "cyg.h"
 #include "memory.h"
 #include "store.h"
 #include "sys.h"
@@ -13,6 +15,9 @@
 #define MAX_MAPS 4096
 #define MAX_MODULES 4096
 #define SCAN_SHARE 64 /* scans for unknown addresses take at most 1/64 of the time */
+/* After a change, which may take long, it is looked again: so many times, each four times later. */
+#define RECHECKS 6
+#define RECHECK_NS 4000000.0
 #define CHANGE_SCANS \
 	4 /* that may follow a dlopen at once: the first may come before it has mapped anything */
 
@@ -37,6 +42,8 @@ static struct {
 	_Atomic(uint64_t) not_before; /* tick: no scan for unknown addresses earlier */
 	_Atomic(uint32_t) free_scans; /* that are not bound by it */
 	uint32_t scan; /* number of the scan */
+	_Atomic(uint32_t) rechecks; /* left after the last change */
+	_Atomic(uint64_t) recheck_at; /* tick */
 	char buffer[8192];
 } mods;
 
@@ -92,7 +99,8 @@ const char *modules_path(const struct module_map *map)
 
 /* The object that the lines of the map file are about. */
 struct object {
-	uintptr_t base; /* where its file offset 0 is mapped; 0: not seen */
+	uintptr_t base; /* where its file offset 0 is mapped first; 0: not seen */
+	uintptr_t end; /* of the mapping seen last */
 	uint64_t device, inode;
 	const char *path;
 };
@@ -264,6 +272,7 @@ static void map_line(struct object *o, char *line)
 {
 	uint64_t start, end, offset, major, minor, inode = 0;
 	const char *p = hex(line, &start), *perms;
+	bool same;
 
 	if (*p++ != '-')
 		return;
@@ -278,12 +287,14 @@ static void map_line(struct object *o, char *line)
 		;
 	if (!inode && strcmp(p, "[vdso]"))
 		return;
-	if (offset == 0) {
+	same = o->device == (major << 32 | minor) && o->inode == inode;
+	if (offset == 0 && !(same && start == o->end)) { /* some linkers map the first page twice */
 		o->base = start;
 		o->device = major << 32 | minor;
 		o->inode = inode;
-	} else if (o->device != (major << 32 | minor) || o->inode != inode)
+	} else if (!same)
 		return; /* a mapping whose start was not seen: no program headers */
+	o->end = end;
 	o->path = p;
 	if (perms[2] == 'x')
 		add_map(o, start, end);
@@ -293,9 +304,9 @@ static void map_line(struct object *o, char *line)
 static bool read_maps(void)
 {
 	struct object o = {0};
-	size_t have = 0;
+	size_t have = 0, lines = 0;
 	ssize_t n;
-	int fd = sys_open("/proc/self/maps", O_RDONLY);
+	int fd = sys_open("/proc/thread-self/maps", O_RDONLY);
 
 	if (fd < 0)
 		return false;
@@ -307,6 +318,7 @@ static bool read_maps(void)
 		while ((end = strchr(line, '\n'))) {
 			*end = '\0';
 			map_line(&o, line);
+			lines++;
 			line = end + 1;
 		}
 		have = (size_t)(mods.buffer + have - line);
@@ -315,7 +327,7 @@ static bool read_maps(void)
 		memmove(mods.buffer, line, have);
 	}
 	sys_close(fd);
-	return n == 0;
+	return n == 0 && lines;
 }
 
 /* Takes out what this scan did not see. True if there was any. */
@@ -345,8 +357,10 @@ static void scan(void)
 	mods.scan++;
 	if (!read_maps())
 		return;
-	if (remove_unseen())
+	if (remove_unseen()) {
 		unwind_cache_clear();
+		cyg_forget();
+	}
 }
 
 void modules_init(void)
@@ -354,6 +368,7 @@ void modules_init(void)
 	mods.count = mods.id_count = mods.next_id = 0;
 	unwind_cache_reset();
 	atomic_store(&mods.scanning, false);
+	atomic_store(&mods.sequence, 0); /* another thread may have been at it when the process was forked */
 	scan();
 }
 
@@ -372,22 +387,43 @@ static bool may_scan(uint64_t now)
 	return left && atomic_compare_exchange_strong(&mods.free_scans, &left, left - 1);
 }
 
+/* Whether it is time to look again at what a dlopen or dlclose has done since. */
+static bool recheck_due(uint64_t now)
+{
+	uint32_t left = atomic_load_explicit(&mods.rechecks, memory_order_relaxed);
+
+	return left && now >= atomic_load_explicit(&mods.recheck_at, memory_order_relaxed);
+}
+
+static void plan_recheck(uint32_t left, uint64_t now)
+{
+	double gap = RECHECK_NS / rt.tick_ns * (double)(1u << 2 * (RECHECKS - left));
+
+	atomic_store(&mods.recheck_at, now + (uint64_t)gap);
+	atomic_store(&mods.rechecks, left);
+}
+
 void modules_update(bool unknown)
 {
 	uint32_t changes = atomic_load(&mods.changes);
 	bool changed = changes != atomic_load(&mods.changes_seen);
 	uint64_t before = clock_tick(), after;
+	bool recheck = recheck_due(before);
+	int saved = errno;
 
-	if (!changed && (!unknown || !may_scan(before)))
+	if (!changed && !recheck && (!unknown || !may_scan(before)))
 		return;
 	if (atomic_exchange(&mods.scanning, true))
 		return;
 	if (changed) {
 		atomic_store(&mods.changes_seen, changes);
 		atomic_store(&mods.free_scans, CHANGE_SCANS);
-	}
+		plan_recheck(RECHECKS, before);
+	} else if (recheck)
+		plan_recheck(atomic_load(&mods.rechecks) - 1, before);
 	scan();
 	after = clock_tick();
 	atomic_store_explicit(&mods.not_before, after + (after - before) * SCAN_SHARE, memory_order_relaxed);
 	atomic_store(&mods.scanning, false);
+	errno = saved;
 }

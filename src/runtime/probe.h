@@ -76,14 +76,16 @@ static inline void probe_pop(struct thread *t, uint64_t now)
 	struct hyb_open *open = t->top;
 	struct hyb_node *node = t->node;
 
-	node->inclusive += now - open->enter;
 	if (rt.set.trace_events)
 		trace_leave(t, now);
 	else if (unlikely(open->skipped & HYB_OPEN_SAMPLED))
 		trace_complete(t, now, open->node);
+	/* Side by side: for a process that is killed between, the instance counts twice. */
+	node->inclusive += now - open->enter;
+	signal_barrier();
+	t->loc->depth--;
 	if (unlikely((node->count & 1023) == 0))
 		probe_demote(node);
-	t->loc->depth--;
 	if (unlikely(open == t->base))
 		probe_stack_shrink(t);
 	else

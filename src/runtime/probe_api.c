@@ -3,6 +3,8 @@
 #include "probe.h"
 #include "regions.h"
 
+#define VALUE_MAX 8000 /* bytes of a metadata value that are kept */
+
 /* The region's key, made at its first use, and again in a forked child. */
 static uint64_t define(struct hybrid_region *region)
 {
@@ -23,10 +25,15 @@ static inline uint64_t key_of(struct hybrid_region *region)
 static void enter(struct hybrid_region *region)
 {
 	struct thread *t = probe_begin(true);
+	uint64_t key;
 
 	if (!t)
 		return;
-	probe_enter(t, HYB_NODE_REGION, key_of(region), PROBE_SNIPPET);
+	key = key_of(region);
+	if (likely(key))
+		probe_enter(t, HYB_NODE_REGION, key, PROBE_SNIPPET);
+	else
+		probe_skip(t, NULL, false);
 	probe_end(t);
 }
 
@@ -180,7 +187,9 @@ static void resume_all(void)
 
 	if (!atomic_exchange(&rt.paused, false))
 		return;
-	atomic_store(&rt.attention, !atomic_load(&rt.on));
+	atomic_store(&rt.attention, false);
+	if (!atomic_load(&rt.on))
+		atomic_store(&rt.attention, true);
 	if (!t || t->state != THREAD_PAUSED)
 		return;
 	t->state = THREAD_BUSY;
@@ -193,7 +202,7 @@ static void metadata(const char *key, const char *value)
 {
 	struct hyb_def_metadata def = {
 		.key_len = (uint16_t)strnlen(key, HYB_NAME_MAX),
-		.value_len = (uint16_t)strnlen(value, UINT16_MAX / 2),
+		.value_len = (uint16_t)strnlen(value, VALUE_MAX),
 	};
 
 	if (store.header && atomic_load(&rt.on))

@@ -1,6 +1,7 @@
 #include "runtime.h"
 
 #include <pthread.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/resource.h>
@@ -25,8 +26,12 @@ void say(const char *text)
 	static const char start[] = "hybrid: ";
 	char line[512];
 	size_t len = strnlen(text, sizeof(line) - sizeof(start) - 1);
+	struct pollfd out = {STDERR_FILENO, POLLOUT, 0};
 	ssize_t n;
 
+	/* A broken pipe would be a signal for the program, a full one would hold it up. */
+	if (syscall(SYS_poll, &out, 1, 0) != 1 || out.revents & (POLLERR | POLLNVAL))
+		return;
 	memcpy(line, start, sizeof(start) - 1);
 	memcpy(line + sizeof(start) - 1, text, len);
 	line[sizeof(start) - 1 + len] = '\n';
@@ -49,13 +54,13 @@ void runtime_stop(const char *why)
 	store_note(HYB_NOTE_ERROR, why);
 	store.header->state = HYB_STATE_STOPPED;
 	store.header->end = clock_tick();
-	runtime_anchor(store.header->end);
+	runtime_anchor();
 	errno = saved;
 }
 
-uint64_t runtime_anchor(uint64_t tick)
+uint64_t runtime_anchor(void)
 {
-	uint64_t mono = clock_ns(CLOCK_MONOTONIC);
+	uint64_t tick = clock_tick(), mono = clock_ns(CLOCK_MONOTONIC);
 
 	if (!atomic_exchange_explicit(&rt.anchor_busy, true, memory_order_acquire)) {
 		store.header->last.tick = tick;
@@ -79,7 +84,7 @@ void runtime_end(enum hyb_state state)
 		t->loc->last = now;
 		thread_ready(t);
 	}
-	runtime_anchor(now);
+	runtime_anchor();
 	if (store.header->state == HYB_STATE_RUNNING || store.header->state == HYB_STATE_EXEC) {
 		store.header->state = state;
 		store.header->end = now;
@@ -137,6 +142,7 @@ __attribute__((destructor)) static void runtime_fini(void)
 
 __attribute__((constructor)) static void runtime_init(void)
 {
+	int saved = errno;
 	uintptr_t lo, hi;
 	struct thread *t;
 
@@ -160,4 +166,5 @@ __attribute__((constructor)) static void runtime_init(void)
 		probe_calibrate();
 	else
 		thread_free(t);
+	errno = saved;
 }

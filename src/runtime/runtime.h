@@ -60,6 +60,8 @@ struct runtime {
 	uint32_t own_module; /* id of this library */
 	const struct source *source; /* NULL: no sampling */
 	struct sigaction program_action; /* what the program wants for our signal */
+	_Atomic(uint64_t)
+		masks_with_ours; /* bit n - 1: the program's handler of signal n blocks our signal */
 	_Atomic(bool) yielded; /* the signal is the program's now */
 	unsigned signalfds; /* the program's descriptors that should give our signal, too */
 	struct {
@@ -83,7 +85,7 @@ void runtime_stop(const char *why);
 void say(const char *text);
 
 /* Renews the header's last anchor; returns CLOCK_MONOTONIC ns. async-signal-safe */
-uint64_t runtime_anchor(uint64_t tick);
+uint64_t runtime_anchor(void);
 
 /* Marks the end of the process in the file. async-signal-safe */
 void runtime_end(enum hyb_state state);

@@ -172,7 +172,7 @@ static void add_jitter(struct thread *t)
 
 static void record(struct thread *t, uint32_t node, uint64_t now, uint64_t cpu, uint64_t weight)
 {
-	uint64_t mono = runtime_anchor(now), ran = cpu - t->last_cpu, passed = mono - t->last_mono;
+	uint64_t mono = runtime_anchor(), ran = cpu - t->last_cpu, passed = mono - t->last_mono;
 	struct trace_sample sample = {
 		.now = now,
 		.node = node,
@@ -241,6 +241,18 @@ bool sampler_sent(const siginfo_t *info)
 	       (info->si_code >= POLL_IN && info->si_code <= POLL_HUP);
 }
 
+/* Whether a handler of the program jumped out of the probe that it had interrupted; the thread is ready then.
+ */
+static bool was_abandoned(struct thread *t, const ucontext_t *context)
+{
+	uintptr_t sp = (uintptr_t)context->uc_mcontext.gregs[REG_RSP];
+
+	if (sp <= t->busy_sp || t->busy_sp < t->stack_lo || sp > t->stack_hi)
+		return false;
+	thread_ready(t);
+	return true;
+}
+
 static void handler(int sig, siginfo_t *info, void *context)
 {
 	uint64_t now = clock_tick();
@@ -254,7 +266,7 @@ static void handler(int sig, siginfo_t *info, void *context)
 	} else if (atomic_load_explicit(&rt.yielded, memory_order_relaxed)) {
 		t->loc->dropped[HYB_DROP_STOPPED]++;
 		signal_yield_thread(t, context);
-	} else if (t->state == THREAD_BUSY) {
+	} else if (t->state == THREAD_BUSY && !was_abandoned(t, context)) {
 		t->loc->dropped[HYB_DROP_IN_PROBE]++;
 	} else if (!atomic_load_explicit(&rt.on, memory_order_relaxed)) {
 		t->loc->dropped[HYB_DROP_STOPPED]++;
@@ -316,6 +328,8 @@ void sampler_install(struct thread *t)
 {
 	struct sigaction action = {.sa_sigaction = handler, .sa_flags = SA_SIGINFO | SA_RESTART};
 
+	/* Nothing of the program's runs on top of it, from where it could jump away. */
+	sigfillset(&action.sa_mask);
 	if (rt.source)
 		signal_take_over(t, &action);
 }

@@ -41,6 +41,9 @@ void sampler_install(struct thread *t);
 void sampler_start(struct thread *t);
 void sampler_stop(struct thread *t);
 
+/* Closes a perf descriptor that a fork's child inherited, if it still is one. */
+void perf_forget(int fd);
+
 /* Whether one of our sources sent this signal. In the handler */
 bool sampler_sent(const siginfo_t *info);
 

@@ -46,15 +46,31 @@ static int start(struct thread *t, uint64_t period)
 	return 0;
 }
 
+/* Whether the descriptor is still ours: the program may have closed all, and used the number again. */
+static bool is_ours(int fd)
+{
+	return fd >= 0 && fcntl(fd, F_GETSIG) == rt.set.signal;
+}
+
+void perf_forget(int fd)
+{
+	if (is_ours(fd))
+		sys_close(fd);
+}
+
 static void stop(struct thread *t)
 {
-	sys_close(t->perf_fd);
+	if (is_ours(t->perf_fd)) {
+		ioctl(t->perf_fd, PERF_EVENT_IOC_DISABLE, 0); /* a forked child may keep it open */
+		sys_close(t->perf_fd);
+	}
 	t->perf_fd = -1;
 }
 
 static void set_period(struct thread *t, uint64_t period)
 {
-	ioctl(t->perf_fd, PERF_EVENT_IOC_PERIOD, &period);
+	if (is_ours(t->perf_fd))
+		ioctl(t->perf_fd, PERF_EVENT_IOC_PERIOD, &period);
 }
 
 const struct source source_task_clock = {

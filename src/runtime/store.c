@@ -13,19 +13,26 @@
 
 struct store store;
 
+/* The program may have closed all descriptors, and used the number again. */
+static bool fd_is_ours(int fd)
+{
+	struct stat st;
+
+	return fd >= 0 && !fstat(fd, &st) && st.st_dev == store.device && st.st_ino == store.inode;
+}
+
 /* Our descriptor if the program has left it alone, else the file opened anew; negative errno. */
 static int store_fd(bool *ret_close)
 {
 	int fd = atomic_load(&store.fd);
-	struct stat st;
 
 	*ret_close = false;
-	if (fd >= 0) {
-		if (!fstat(fd, &st) && st.st_dev == store.device && st.st_ino == store.inode)
-			return fd;
-		atomic_store(&store.fd, -1);
-	}
-	fd = sys_open(store.path, O_RDWR);
+	if (fd_is_ours(fd))
+		return fd;
+	atomic_store(&store.fd, -1);
+	do
+		fd = sys_open(store.path, O_RDWR);
+	while (fd < 0 && errno == EINTR);
 	if (fd < 0)
 		return -errno;
 	*ret_close = true;
@@ -53,6 +60,8 @@ static int write_zeros(int fd, uint64_t from, uint32_t size)
 		uint64_t pages = (to - from) / HYB_PAGE, most = sizeof(page) / sizeof(page[0]);
 		ssize_t n = sys_pwritev(fd, page, pages < most ? pages : most, from);
 
+		if (n < 0 && errno == EINTR)
+			continue;
 		if (n <= 0 || n % HYB_PAGE)
 			return n < 0 ? -errno : -ENOSPC;
 		from += (uint64_t)n;
@@ -100,7 +109,7 @@ uint64_t store_claim(enum hyb_chunk_kind kind, uint32_t size, uint32_t location,
 {
 	uint64_t offset;
 	struct hyb_chunk *chunk;
-	int error;
+	int error, saved = errno;
 
 	if (!atomic_load_explicit(&rt.on, memory_order_relaxed))
 		return 0;
@@ -108,6 +117,7 @@ uint64_t store_claim(enum hyb_chunk_kind kind, uint32_t size, uint32_t location,
 		offset = __atomic_fetch_add(&store.header->claimed, size, __ATOMIC_RELAXED);
 	while (offset / HYB_SEGMENT != (offset + size - 1) / HYB_SEGMENT);
 	error = offset / HYB_SEGMENT < MAX_SEGMENTS ? make_room(offset, size) : -EFBIG;
+	errno = saved;
 	if (error) {
 		/* Out of descriptors is a passing state of the program; the rest is for good. */
 		if (error != -EMFILE && error != -ENFILE)
@@ -130,6 +140,8 @@ uint64_t store_claim(enum hyb_chunk_kind kind, uint32_t size, uint32_t location,
 /* Room for `size` bytes in the DEFS chunk in use, or in a new one. Returns the file offset or 0. */
 static uint64_t take_def(uint32_t size)
 {
+	if (size > DEFS_CHUNK - sizeof(struct hyb_chunk))
+		return 0;
 	for (;;) {
 		uint64_t at = atomic_load(&store.defs), next;
 		struct hyb_chunk *chunk = at ? store_at(at) : NULL;
@@ -160,8 +172,8 @@ uint64_t store_define(enum hyb_def_type type, const void *head, size_t head_len,
 	if (!at)
 		return 0;
 	def = store_at(at);
-	def->size = size;
-	def->magic = HYB_DEF_MAGIC;
+	/* One store: a reader that finds the magic finds the size. */
+	__atomic_store_n((uint64_t *)def, HYB_DEF_MAGIC | (uint64_t)size << 32, __ATOMIC_RELEASE);
 	memcpy(def + 1, (const struct hyb_def *)head + 1, head_len - sizeof(*def));
 	text = (char *)def + head_len;
 	if (a) {
@@ -271,7 +283,7 @@ void store_abandon(void)
 	for (uint32_t i = 0; i < MAX_SEGMENTS && atomic_load(&store.segment[i]); i++)
 		atomic_store(&store.segment[i], NULL);
 	/* The descriptor is a copy of the parent's: closing it here is not seen there. */
-	if (atomic_load(&store.fd) >= 0)
+	if (fd_is_ours(atomic_load(&store.fd)))
 		sys_close(atomic_load(&store.fd));
 	atomic_store(&store.fd, -1);
 	atomic_store(&store.defs, 0);

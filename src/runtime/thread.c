@@ -71,9 +71,12 @@ static bool root_begin(struct thread *t, uintptr_t sp, uintptr_t ra)
 
 bool thread_attach(struct thread *t, uintptr_t sp, uintptr_t ra, uintptr_t lo, uintptr_t hi)
 {
+	int saved = errno;
+
 	if (!t || !atomic_load(&rt.on) || !location_begin(t) || !root_begin(t, sp, ra)) {
 		if (store.header)
 			__atomic_add_fetch(&store.header->threads_lost, 1, __ATOMIC_RELAXED);
+		errno = saved;
 		return false;
 	}
 	__atomic_add_fetch(&store.header->threads, 1, __ATOMIC_RELAXED);
@@ -82,12 +85,13 @@ bool thread_attach(struct thread *t, uintptr_t sp, uintptr_t ra, uintptr_t lo, u
 	t->perf_fd = -1;
 	t->random = (uint32_t)(t->loc->start ^ t->loc->tid * 2654435761u) | 1;
 	t->last_cpu = t->check_cpu = t->loc->cpu;
-	t->last_mono = runtime_anchor(t->loc->start);
+	t->last_mono = runtime_anchor();
 	t->trace_tick = t->loc->start;
 	self = t;
 	pthread_setspecific(real_functions.thread_key, t);
 	t->state = THREAD_READY;
 	sampler_start(t);
+	errno = saved;
 	return true;
 }
 
@@ -123,7 +127,7 @@ void thread_detach(struct thread *t)
 	if (!t->loc->name[0] && !prctl(PR_GET_NAME, name))
 		memcpy(t->loc->name, name, sizeof(name));
 	t->loc->last = t->loc->end = now;
-	runtime_anchor(now);
+	runtime_anchor();
 	self = NULL;
 	thread_ended = true;
 	if (t->buckets != t->first_buckets)

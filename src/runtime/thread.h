@@ -28,6 +28,7 @@ enum thread_state {
 
 struct thread {
 	volatile uint32_t state; /* enum thread_state */
+	volatile uintptr_t busy_sp; /* frame of the function that made it busy: gone if the stack is above */
 	struct hyb_open *top; /* innermost open region, in the file */
 	struct hyb_open *limit; /* last entry of this part of the stack */
 	struct hyb_open *base; /* first entry of this part */
@@ -113,6 +114,7 @@ static inline bool thread_busy(struct thread *t)
 {
 	if (unlikely(t->state != THREAD_READY))
 		return false;
+	t->busy_sp = (uintptr_t)__builtin_frame_address(0);
 	t->state = THREAD_BUSY;
 	signal_barrier();
 	return true;

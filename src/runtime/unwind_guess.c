@@ -20,8 +20,7 @@ static bool code_before(uintptr_t at, size_t size, uintptr_t pc, uint8_t *to)
 	if (modules_find(at - 1, &map)) {
 		if (at - size < map.start)
 			return false;
-		memcpy(to, (const void *)(at - size), size);
-		return true;
+		return memory_copy(to, at - size, size);
 	}
 	return at - pc + NEAR_CODE < 2 * (uintptr_t)NEAR_CODE && memory_copy(to, at - size, size);
 }

@@ -47,6 +47,7 @@
 			char *const *, char *const *)) \
 	F(int, system, (const char *)) \
 	F(FILE *, popen, (const char *, const char *)) \
+	F(int, execveat, (int, const char *, char *const *, char *const *, int)) \
 	F(void, _exit, (int)) \
 	F(int, sigaction, (int, const struct sigaction *, struct sigaction *)) \
 	F(sighandler_t, signal, (int, sighandler_t)) \
@@ -83,6 +84,11 @@
 	F(ssize_t, send, (int, const void *, size_t, int)) \
 	F(ssize_t, sendto, (int, const void *, size_t, int, const struct sockaddr *, socklen_t)) \
 	F(ssize_t, sendmsg, (int, const struct msghdr *, int)) \
+	F(int, __poll_chk, (struct pollfd *, nfds_t, int, size_t)) \
+	F(int, __ppoll_chk, (struct pollfd *, nfds_t, const struct timespec *, const sigset_t *, size_t)) \
+	F(ssize_t, __recv_chk, (int, void *, size_t, size_t, int)) \
+	F(ssize_t, __recvfrom_chk, (int, void *, size_t, size_t, int, struct sockaddr *, socklen_t *)) \
+	F(ssize_t, __read_chk, (int, void *, size_t, size_t)) \
 	F(ssize_t, read, (int, void *, size_t)) \
 	F(ssize_t, write, (int, const void *, size_t)) \
 	F(ssize_t, readv, (int, const struct iovec *, int)) \

@@ -150,3 +150,24 @@ HELD_SLOW(pid_t, wait4, (pid_t pid, int *status, int options, struct rusage *usa
 HELD_SLOW(int, waitid, (idtype_t type, id_t id, siginfo_t *info, int options), (type, id, info, options))
 HELD_SLOW(int, sem_wait, (sem_t * sem), (sem))
 HELD_SLOW(int, flock, (int fd, int operation), (fd, operation))
+
+/* What _FORTIFY_SOURCE makes of the calls above; no header declares them. */
+int __poll_chk(struct pollfd *, nfds_t, int, size_t);
+int __ppoll_chk(struct pollfd *, nfds_t, const struct timespec *, const sigset_t *, size_t);
+ssize_t __recv_chk(int, void *, size_t, size_t, int);
+ssize_t __recvfrom_chk(int, void *, size_t, size_t, int, struct sockaddr *, socklen_t *);
+ssize_t __read_chk(int, void *, size_t, size_t);
+
+HELD(int, __poll_chk, (struct pollfd * fds, nfds_t count, int timeout, size_t room),
+	(fds, count, timeout, room))
+HELD_MASK(int, __ppoll_chk,
+	(struct pollfd * fds, nfds_t count, const struct timespec *timeout, const sigset_t *mask,
+		size_t room),
+	(fds, count, timeout, mask, room))
+HELD(ssize_t, __recv_chk, (int fd, void *buffer, size_t size, size_t room, int flags),
+	(fd, buffer, size, room, flags))
+HELD(ssize_t, __recvfrom_chk,
+	(int fd, void *buffer, size_t size, size_t room, int flags, struct sockaddr *from,
+		socklen_t *from_size),
+	(fd, buffer, size, room, flags, from, from_size))
+HELD_SLOW(ssize_t, __read_chk, (int fd, void *buffer, size_t size, size_t room), (fd, buffer, size, room))

@@ -6,6 +6,7 @@
 #include <elf.h>
 #include <stdarg.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "sampler.h"
 #include "store.h"
@@ -27,6 +28,7 @@ static bool end_image(const char *path)
 
 	if (!store.header || rt.pid != getpid())
 		return false;
+	path = path ? path : "";
 	def.path_len = (uint16_t)strnlen(path, 4095);
 	store_define(HYB_DEF_CHILD, &def, sizeof(def), path, def.path_len, NULL, 0);
 	runtime_end(HYB_STATE_EXEC);
@@ -68,9 +70,14 @@ static void after(struct attempt attempt)
 static bool is_foreign(const char *path)
 {
 	Elf64_Ehdr ehdr;
-	int fd = sys_open(path, O_RDONLY);
+	struct stat st;
 	bool foreign;
+	int fd;
 
+	/* No other kind of file is opened: that could block, or do something. */
+	if (!path || stat(path, &st) || !S_ISREG(st.st_mode))
+		return false;
+	fd = sys_open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY);
 	if (fd < 0)
 		return false;
 	foreign = sys_read(fd, &ehdr, sizeof(ehdr)) >= 20 && !memcmp(ehdr.e_ident, ELFMAG, SELFMAG) &&
@@ -143,7 +150,8 @@ EXPORT int execvpe(const char *file, char *const *argv, char *const *envp)
 	struct attempt attempt = before(file);
 	int result;
 
-	if (strchr(file, '/')) /* else it is on the PATH, where programs are of the system's own kind */
+	/* Without a slash it is found on the PATH, where programs are of the system's own kind. */
+	if (strchr(file, '/'))
 		ENVIRONMENT(file, envp)
 	result = REAL(execvpe)(file, argv, envp);
 
@@ -160,6 +168,15 @@ EXPORT int fexecve(int fd, char *const *argv, char *const *envp)
 {
 	struct attempt attempt = before("(a file descriptor)");
 	int result = REAL(fexecve)(fd, argv, envp);
+
+	after(attempt);
+	return result;
+}
+
+EXPORT int execveat(int dir, const char *path, char *const *argv, char *const *envp, int flags)
+{
+	struct attempt attempt = before(path);
+	int result = REAL(execveat)(dir, path, argv, envp, flags);
 
 	after(attempt);
 	return result;

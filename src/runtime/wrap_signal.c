@@ -3,12 +3,15 @@
  * all, and install handlers for all, and finds what it would find without us.
  * Ours stays unblocked; what the program wanted for it is kept and shown.
  */
+#include <string.h>
 #include <sys/syscall.h>
 #include <ucontext.h>
 #include <unistd.h>
 
 #include "sampler.h"
 #include "wrap.h"
+
+#define KERNEL_SIGSET 8 /* bytes of a set that the kernel, and glibc, read and write */
 
 /* Whether this is about the signal we use, in a process that is sampled. */
 static bool is_ours(int sig)
@@ -18,12 +21,40 @@ static bool is_ours(int sig)
 
 /* ------------------------------------------------------------ dispositions */
 
+/* While the program's handler runs, samples go on: our signal is not in its mask, but the program sees it
+ * there. */
+static int other_action(int sig, const struct sigaction *action, struct sigaction *old)
+{
+	uint64_t bit = 1ull << (sig - 1), had = 0;
+	struct sigaction copy;
+	int error;
+
+	if (!rt.source || sig < 1 || sig > 64)
+		return REAL(sigaction)(sig, action, old);
+	if (action && sigismember(&action->sa_mask, rt.set.signal) == 1) {
+		copy = *action;
+		sigdelset(&copy.sa_mask, rt.set.signal);
+		action = &copy;
+		had = bit;
+	}
+	error = REAL(sigaction)(sig, action, old);
+	if (error)
+		return error;
+	if (old && atomic_load(&rt.masks_with_ours) & bit)
+		sigaddset(&old->sa_mask, rt.set.signal);
+	if (action && had)
+		atomic_fetch_or(&rt.masks_with_ours, bit);
+	else if (action)
+		atomic_fetch_and(&rt.masks_with_ours, ~bit);
+	return 0;
+}
+
 EXPORT int sigaction(int sig, const struct sigaction *action, struct sigaction *old)
 {
 	struct sigaction previous;
 
 	if (!is_ours(sig))
-		return REAL(sigaction)(sig, action, old);
+		return other_action(sig, action, old);
 	previous = rt.program_action;
 	if (action)
 		rt.program_action = *action;
@@ -135,8 +166,8 @@ EXPORT int pthread_sigmask(int how, const sigset_t *set, sigset_t *old)
 		return error;
 	if (blocked)
 		sigaddset(&before, rt.set.signal);
-	if (old) /* which may be the set */
-		*old = before;
+	if (old) /* which may be the set; the kernel's part is all that is there for sure */
+		memcpy(old, &before, KERNEL_SIGSET);
 	return 0;
 }
 
@@ -210,24 +241,37 @@ static const struct timespec *remaining(const struct timespec *timeout, uint64_t
 	return left;
 }
 
-/* A sample that comes while the program waits for all signals is not what it waits for. */
+/* A sample that comes while the program waits for all signals is not what it waits for: it is sent again
+ * after. */
 EXPORT int sigtimedwait(const sigset_t *set, siginfo_t *info, const struct timespec *timeout)
 {
 	uint64_t start = clock_ns(CLOCK_MONOTONIC);
+	struct thread *t = self;
+	siginfo_t got, ours;
 	struct timespec left;
-	siginfo_t got;
 	bool blocked;
-	int result, saved;
+	int result, saved, swallowed = 0;
 
-	if (!self || self->state == THREAD_NONE || !rt.source)
+	if (!t || t->state == THREAD_NONE || !rt.source)
 		return REAL(sigtimedwait)(set, info, timeout);
 	blocked = signal_block(true);
-	do
-		result = REAL(sigtimedwait)(set, &got, remaining(timeout, start, &left));
-	while (result == rt.set.signal && sampler_sent(&got));
+	result = REAL(sigtimedwait)(set, &got, timeout);
+	for (; result == rt.set.signal && sampler_sent(&got);
+		result = REAL(sigtimedwait)(set, &got, remaining(timeout, start, &left))) {
+		swallowed += 1 + (got.si_code == SI_TIMER ? got.si_overrun : 0);
+		ours = got;
+	}
 	saved = errno;
-	if (blocked && !(atomic_load(&rt.yielded) && self->blocks_signal))
+	if (swallowed && ours.si_code == SI_TIMER) {
+		ours.si_overrun = swallowed - 1;
+		syscall(SYS_rt_tgsigqueueinfo, getpid(), syscall(SYS_gettid), rt.set.signal, &ours);
+	}
+	t->in_blocking_call = true;
+	signal_barrier();
+	if (blocked && !(atomic_load(&rt.yielded) && t->blocks_signal))
 		signal_block(false);
+	signal_barrier();
+	t->in_blocking_call = false;
 	errno = saved;
 	if (result > 0 && info)
 		*info = got;

@@ -1,7 +1,7 @@
 /* Threads: measured from their first instruction to their last destructor. */
 #include <sched.h>
 #include <stdarg.h>
-#include <sys/resource.h>
+#include <unistd.h>
 
 #include "fork.h"
 #include "thread.h"
@@ -10,19 +10,26 @@
 /* What glibc gives a thread whose creator did not say. */
 static size_t stack_size(const pthread_attr_t *attr)
 {
-	struct rlimit limit = {8u << 20, 8u << 20};
+	pthread_attr_t standard;
 	size_t size = 0;
 
-	if (attr && !pthread_attr_getstacksize(attr, &size) && size)
-		return size;
-	getrlimit(RLIMIT_STACK, &limit);
-	return limit.rlim_cur == RLIM_INFINITY ? 2u << 20 : limit.rlim_cur;
+	if (attr) {
+		pthread_attr_getstacksize(attr, &size);
+	} else if (!pthread_getattr_default_np(&standard)) {
+		pthread_attr_getstacksize(&standard, &size);
+		pthread_attr_destroy(&standard);
+	}
+	return size;
 }
 
 /* Marks the frame whose address it is given as the outermost of the thread, and begins the thread. */
 static void attach(struct thread *t, void *frame, uintptr_t function)
 {
 	uintptr_t top = (uintptr_t)frame;
+
+	/* Its attributes may have blocked our signal. */
+	if (rt.source && signal_block(false))
+		t->blocks_signal = true;
 
 	if (!thread_attach(t, top, function + 1, top + 16 - t->start.stack_size, top + 16))
 		thread_free(t);
@@ -51,8 +58,11 @@ static int c11_start(void *data)
 /* Memory for the new thread; NULL: it runs unmeasured. */
 static struct thread *prepare(const pthread_attr_t *attr, void *argument)
 {
-	struct thread *t = store.header && atomic_load(&rt.on) ? thread_new() : NULL;
+	struct thread *t;
 
+	if (store.header && rt.pid != getpid() && (!self || self->state == THREAD_NONE))
+		fork_child(); /* of a child that was made past the C library */
+	t = store.header && atomic_load(&rt.on) ? thread_new() : NULL;
 	if (!t)
 		return NULL;
 	t->start.argument = argument;

@@ -339,6 +339,14 @@ def test_static_interpreter_of_a_script(measure, compile_c, tmp_path):
     only_total(e, "./script", "is static")
 
 
+def test_sanitized_program(measure, compile_c):
+    """gcc's AddressSanitizer refuses to start behind another library."""
+    program = compile_c(ANSWER, "-fsanitize=address")
+    e = measure(program)
+    assert e.returncode == 5
+    only_total(e, program, "is built with AddressSanitizer")
+
+
 def test_32_bit_program(measure, tmp_path):
     make(tmp_path / "a.c", ANSWER.encode())
     if run("gcc", "-m32", "a.c", "-o", "a", cwd=tmp_path).returncode or run(tmp_path / "a").returncode != 5:
