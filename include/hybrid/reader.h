@@ -99,7 +99,8 @@ struct hyb_location_info {
 	uint64_t end; /* ns; the last known moment if it did not end properly */
 	bool ended;
 	uint64_t cpu; /* CPU ns used while measured */
-	uint64_t samples; /* recorded */
+	uint64_t samples; /* recorded, each in periods that were asked for */
+	uint64_t taken; /* interrupts that made them: fewer if the budget lowered the rate */
 	uint64_t partial[8]; /* by enum hyb_partial */
 	uint64_t dropped[16]; /* by enum hyb_drop */
 	uint64_t faults[8]; /* by enum hyb_fault */

@@ -313,6 +313,7 @@ struct hyb_location {
 	uint32_t source; /* enum hyb_source that this thread uses */
 	uint32_t nodes; /* nodes made */
 	char name[64]; /* NUL-terminated; empty if never named */
+	uint64_t taken; /* interrupts that made the samples; one may stand for several */
 };
 
 /* In a LOCATION chunk: the structure at sizeof(struct hyb_chunk), the stack here. */

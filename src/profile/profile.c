@@ -75,6 +75,7 @@ static void add_quality(struct profile_quality *q, const struct hyb_location_inf
 	q->thread_wall += location->nodes[0].inclusive;
 	q->cpu += location->cpu;
 	q->samples += location->samples;
+	q->taken += location->source == HYB_SOURCE_WALL ? location->samples : location->taken;
 	for (size_t i = 0; i < 16; i++)
 		q->dropped[i] += location->dropped[i];
 	for (size_t i = 0; i < 8; i++) {
@@ -191,7 +192,7 @@ int profile_finish(struct profile *p, struct hyb_error *err)
 	uint64_t base = q->sources & (1u << HYB_SOURCE_WALL) ? q->thread_wall : q->cpu;
 	int r;
 
-	q->achieved = base ? (double)q->samples * 1e9 / (double)base : 0;
+	q->achieved = base ? (double)(q->slowed ? q->taken : q->samples) * 1e9 / (double)base : 0;
 	r = share_out(&p->share, &p->tree);
 	share_release(&p->share);
 	if (!r) {

@@ -78,6 +78,7 @@ struct profile_quality {
 	size_t programs; /* a process runs another one after each exec */
 	uint64_t wall; /* ns, from first start to last end */
 	uint64_t thread_wall, cpu; /* ns, sums over locations */
+	uint64_t taken; /* interrupts; fewer than samples where the budget lowered a rate */
 	uint64_t samples, dropped[16], partial[8], faults[8], frames, guessed;
 	uint64_t handler_time; /* ns */
 	uint64_t probe_calls;

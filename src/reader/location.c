@@ -296,6 +296,7 @@ static int fill_info(struct loader *l)
 		.ended = raw->end != 0,
 		.cpu = raw->cpu > raw->cpu_start ? raw->cpu - raw->cpu_start : 0,
 		.samples = raw->samples,
+		.taken = raw->taken,
 		.frames = raw->frames,
 		.guessed = raw->guessed,
 		.handler_time = clock_span(&l->p->clock, raw->handler_ticks),

@@ -94,6 +94,7 @@ static int set_options(const struct options *options)
 	if (!out)
 		return -1;
 	options_print(options, out);
+	fprintf(out, ",parent=%d", (int)getpid());
 	if (fclose(out) || setenv("HYBRID_OPTIONS", text, 1))
 		return -1;
 	if (!options->filter)

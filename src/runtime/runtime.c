@@ -17,7 +17,7 @@
 #include "unwind_cache.h"
 #include "wrap.h"
 
-#define HANDLER_LIMIT_NS 250000.0
+#define HANDLER_USUAL_NS 20000.0
 
 struct runtime rt;
 
@@ -152,7 +152,7 @@ __attribute__((constructor)) static void runtime_init(void)
 	rt.tsc = clock_has_tsc();
 	rt.tick_ns = estimate_tick();
 	rt.demote_ticks = (uint64_t)((double)rt.set.demote_ns / rt.tick_ns);
-	rt.handler_limit = (uint64_t)(HANDLER_LIMIT_NS / rt.tick_ns);
+	rt.handler_usual = (uint64_t)(HANDLER_USUAL_NS / rt.tick_ns);
 	rt.cpu_period = rt.set.rate ? 1000000000u / rt.set.rate : 0;
 	if (!runtime_begin())
 		return;

@@ -53,7 +53,7 @@ struct runtime {
 	bool tsc; /* the tick clock is the time stamp counter */
 	double tick_ns; /* estimate for thresholds only */
 	uint64_t demote_ticks;
-	uint64_t handler_limit; /* ticks that one sample can count for */
+	uint64_t handler_usual; /* ticks: what a thread's first samples may count for */
 	uint64_t cpu_period; /* wanted ns between samples */
 	_Atomic(uint32_t) next_location;
 	_Atomic(bool) anchor_busy; /* one writer of header->last at a time */

@@ -141,6 +141,23 @@ static bool was_waiting(const struct thread *t, const ucontext_t *context)
 }
 
 /*
+ * A handler that took several times as long as usual was not running all the
+ * time: another thread had the core. It counts for four usual ones.
+ */
+static void count_handler(struct thread *t, uint64_t ticks)
+{
+	uint64_t most = 4 * t->usual_ticks;
+
+	if (!t->usual_ticks)
+		t->usual_ticks = most = rt.handler_usual;
+	if (ticks > most)
+		ticks = most;
+	t->usual_ticks += ticks / 16;
+	t->usual_ticks -= t->usual_ticks / 16;
+	t->loc->handler_ticks += ticks;
+}
+
+/*
  * Halves the rate when handlers take more of the thread's CPU time than allowed,
  * twice in a row: the first samples of a thread pay for page faults and rules.
  */
@@ -153,7 +170,6 @@ static void keep_budget(struct thread *t, uint64_t cpu)
 	if (t->checks_over == 2) {
 		t->checks_over = 0;
 		t->period *= 2;
-		t->loc->period = t->period;
 		t->loc->slowed++;
 		rt_source(t)->set_period(t, t->period);
 	}
@@ -196,14 +212,19 @@ static void record(struct thread *t, uint32_t node, uint64_t now, uint64_t cpu, 
 static void take(struct thread *t, const siginfo_t *info, const ucontext_t *context, uint64_t now)
 {
 	uint64_t cpu = clock_ns(CLOCK_THREAD_CPUTIME_ID);
-	uint64_t weight = t->loc->source == HYB_SOURCE_WALL ? 1 + (uint64_t)info->si_overrun : 1;
-	uint64_t spent;
+	/* In units of the period that was asked for, whatever the budget has made of it. */
+	uint64_t weight = t->period / rt.cpu_period;
 	uint32_t node;
 
 	if (t->loc->source == HYB_SOURCE_TIMER && was_waiting(t, context)) {
 		t->loc->dropped[HYB_DROP_IDLE]++;
 		return;
 	}
+	if (t->loc->source == HYB_SOURCE_WALL)
+		weight *= 1 + (uint64_t)info->si_overrun;
+	else if (t->in_blocking_call && cpu - t->last_cpu > t->period)
+		weight *=
+			(cpu - t->last_cpu) / t->period; /* what came while it was held back is one signal */
 	modules_update(false);
 	node = walk(t, context);
 	if (!node) {
@@ -211,12 +232,10 @@ static void take(struct thread *t, const siginfo_t *info, const ucontext_t *cont
 		return;
 	}
 	record(t, node, now, cpu, weight);
-	spent = clock_tick() - now;
-	/* A handler that took longer was not running all the time: other threads had the core. */
-	t->loc->handler_ticks += spent < rt.handler_limit ? spent : rt.handler_limit;
-	if (t->loc->samples % CHECK_SAMPLES == 0)
-		keep_budget(t, cpu);
-	if (rt_source(t)->jitter && t->loc->samples % JITTER_SAMPLES == 0)
+	count_handler(t, clock_tick() - now);
+	if (++t->loc->taken % CHECK_SAMPLES == 0)
+		keep_budget(t, t->loc->source == HYB_SOURCE_WALL ? t->last_mono : cpu);
+	if (rt_source(t)->jitter && t->loc->taken % JITTER_SAMPLES == 0)
 		add_jitter(t);
 }
 

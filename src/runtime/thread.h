@@ -67,6 +67,7 @@ struct thread {
 	uint64_t period; /* ns */
 	uint64_t last_cpu, last_mono;
 	uint64_t check_cpu, check_ticks; /* where the budget was last looked at */
+	uint64_t usual_ticks; /* of a sample's handler */
 	uint32_t checks_over; /* how often in a row it was exceeded */
 	uint32_t random;
 	uintptr_t stack_lo, stack_hi;

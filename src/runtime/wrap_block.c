@@ -23,21 +23,6 @@ static struct thread *hold(void)
 	return t;
 }
 
-/*
- * For calls that are restarted after our handler: if the program's own signal
- * came at the same moment, the kernel would do as our flags say, not as the
- * program's. Timers that strike while a thread waits make that likely.
- */
-static struct thread *hold_slow(void)
-{
-	struct thread *t = self;
-
-	bool timer = t && t->state != THREAD_NONE &&
-		     (t->loc->source == HYB_SOURCE_TIMER || t->loc->source == HYB_SOURCE_WALL);
-
-	return timer ? hold() : NULL;
-}
-
 static void release(struct thread *t)
 {
 	int saved = errno;
@@ -63,17 +48,14 @@ static const sigset_t *held(const struct thread *t, const sigset_t *mask, sigset
 }
 
 /* A wrapper that only holds the signal back. */
-#define HELD_BY(how, ret, name, parameters, arguments) \
+#define HELD(ret, name, parameters, arguments) \
 	EXPORT ret name parameters \
 	{ \
-		struct thread *t = how(); \
+		struct thread *t = hold(); \
 		ret result = REAL(name) arguments; \
 		release(t); \
 		return result; \
 	}
-
-#define HELD(...) HELD_BY(hold, __VA_ARGS__)
-#define HELD_SLOW(...) HELD_BY(hold_slow, __VA_ARGS__)
 
 /* The same for a call with a signal mask. */
 #define HELD_MASK(ret, name, parameters, arguments) \
@@ -139,17 +121,21 @@ HELD_MASK(int, epoll_pwait2,
 	(int fd, struct epoll_event *events, int max, const struct timespec *timeout, const sigset_t *mask),
 	(fd, events, max, timeout, mask))
 
-HELD_SLOW(ssize_t, read, (int fd, void *buffer, size_t size), (fd, buffer, size))
-HELD_SLOW(ssize_t, write, (int fd, const void *buffer, size_t size), (fd, buffer, size))
-HELD_SLOW(ssize_t, readv, (int fd, const struct iovec *parts, int count), (fd, parts, count))
-HELD_SLOW(ssize_t, writev, (int fd, const struct iovec *parts, int count), (fd, parts, count))
-HELD_SLOW(pid_t, wait, (int *status), (status))
-HELD_SLOW(pid_t, waitpid, (pid_t pid, int *status, int options), (pid, status, options))
-HELD_SLOW(pid_t, wait4, (pid_t pid, int *status, int options, struct rusage *usage),
-	(pid, status, options, usage))
-HELD_SLOW(int, waitid, (idtype_t type, id_t id, siginfo_t *info, int options), (type, id, info, options))
-HELD_SLOW(int, sem_wait, (sem_t * sem), (sem))
-HELD_SLOW(int, flock, (int fd, int operation), (fd, operation))
+/*
+ * These are restarted after our handler, but not as before: what has been
+ * written until then ends the call, and if the program's own signal came at the
+ * same moment, the kernel does as our flags say, not as the program's.
+ */
+HELD(ssize_t, read, (int fd, void *buffer, size_t size), (fd, buffer, size))
+HELD(ssize_t, write, (int fd, const void *buffer, size_t size), (fd, buffer, size))
+HELD(ssize_t, readv, (int fd, const struct iovec *parts, int count), (fd, parts, count))
+HELD(ssize_t, writev, (int fd, const struct iovec *parts, int count), (fd, parts, count))
+HELD(pid_t, wait, (int *status), (status))
+HELD(pid_t, waitpid, (pid_t pid, int *status, int options), (pid, status, options))
+HELD(pid_t, wait4, (pid_t pid, int *status, int options, struct rusage *usage), (pid, status, options, usage))
+HELD(int, waitid, (idtype_t type, id_t id, siginfo_t *info, int options), (type, id, info, options))
+HELD(int, sem_wait, (sem_t * sem), (sem))
+HELD(int, flock, (int fd, int operation), (fd, operation))
 
 /* What _FORTIFY_SOURCE makes of the calls above; no header declares them. */
 int __poll_chk(struct pollfd *, nfds_t, int, size_t);
@@ -170,4 +156,4 @@ HELD(ssize_t, __recvfrom_chk,
 	(int fd, void *buffer, size_t size, size_t room, int flags, struct sockaddr *from,
 		socklen_t *from_size),
 	(fd, buffer, size, room, flags, from, from_size))
-HELD_SLOW(ssize_t, __read_chk, (int fd, void *buffer, size_t size, size_t room), (fd, buffer, size, room))
+HELD(ssize_t, __read_chk, (int fd, void *buffer, size_t size, size_t room), (fd, buffer, size, room))

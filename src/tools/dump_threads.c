@@ -43,6 +43,7 @@ static void show_location(struct out *out, uint64_t offset, struct hyb_location 
 	out_number(out, "cpu_start", l->cpu_start);
 	out_number(out, "cpu", l->cpu);
 	out_number(out, "samples", l->samples);
+	out_number(out, "taken", l->taken);
 	out_number(out, "frames", l->frames);
 	out_number(out, "guessed", l->guessed);
 	out_number(out, "handler_ticks", l->handler_ticks);

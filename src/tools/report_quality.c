@@ -218,7 +218,8 @@ static void put_unresolved(const struct style *style, const struct profile *prof
 		addresses += rows[i].addresses;
 		samples += rows[i].samples;
 	}
-	if (!count)
+	/* A few that hardly a sample met are in nearly every program. */
+	if (samples * 1000 <= profile_quality(profile)->samples)
 		return;
 	text_add(&text, "%s code address%s without a name (%s of the samples):", style_number(addresses, a),
 		addresses == 1 ? "" : "es", percent(samples, profile_quality(profile)->samples, b));

@@ -26,13 +26,14 @@ static double percent(const struct table *t, uint64_t ns)
 	return t->total ? (double)ns * 100 / (double)t->total : 0;
 }
 
-static void table_init(
-	struct table *t, struct style *style, const struct report_options *options, uint64_t total)
+/* `waited`: ns outside all probes; threads that only wait must not hide those that work. */
+static void table_init(struct table *t, struct style *style, const struct report_options *options,
+	uint64_t total, uint64_t waited)
 {
 	int digits;
 
 	*t = (struct table){.style = style, .options = options, .total = total};
-	t->least = (uint64_t)(options->threshold / 100 * (double)total);
+	t->least = (uint64_t)(options->threshold / 100 * (double)(total - waited));
 	style_set_unit(style, total);
 	digits = snprintf(NULL, 0, "%.3f", (double)total / style->unit);
 	t->width = digits > 8 ? digits : 8;
@@ -227,7 +228,7 @@ int report_tree(struct style *style, const struct report_options *options, const
 		.hidden = node_hidden};
 	int r;
 
-	table_init(&table, style, options, nodes[0].inclusive);
+	table_init(&table, style, options, nodes[0].inclusive, nodes[0].blocked);
 	table.inclusive = options->view == REPORT_TREE;
 	for (size_t i = 0; i < count; i++) {
 		table.blocked |= nodes[i].blocked && table.inclusive;
@@ -273,7 +274,7 @@ void report_flat(struct style *style, const struct report_options *options, cons
 
 	for (size_t i = 0; i < flat->count; i++)
 		total += flat->rows[i].exclusive + flat->rows[i].blocked;
-	table_init(&table, style, options, total);
+	table_init(&table, style, options, total, 0);
 	table.inclusive = true;
 	for (size_t i = 0; i < flat->count; i++) {
 		table.blocked |= flat->rows[i].blocked > 0;
@@ -407,7 +408,7 @@ int report_diff(struct style *style, const struct report_options *options, const
 		.hidden = diff_hidden};
 	int w;
 
-	table_init(&table, style, options, before ? before : after);
+	table_init(&table, style, options, before ? before : after, 0);
 	if (before < after)
 		style_set_unit(style, after);
 	w = table.width + 1;
