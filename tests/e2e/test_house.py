@@ -169,7 +169,7 @@ open close fcntl fstat stat ioctl mmap munmap madvise prctl syscall getpid getpp
 getrlimit getenv environ __environ __errno_location
 sigaddset sigdelset sigemptyset sigfillset sigismember
 dlsym __register_atfork __cxa_at_quick_exit __cxa_finalize __libc_stack_end
-pthread_attr_getstacksize pthread_key_create pthread_setspecific
+pthread_attr_getstacksize pthread_getattr_default_np pthread_attr_destroy pthread_key_create pthread_setspecific
 __gmon_start__ _ITM_deregisterTMCloneTable _ITM_registerTMCloneTable
 """.split())
 

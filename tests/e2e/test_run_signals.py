@@ -45,7 +45,9 @@ int main(void)
 @pytest.fixture
 def listener(compile_c, tmp_path):
     program = compile_c(LISTENER)
-    process = subprocess.Popen([HYBRID_RUN, "-q", "-o", tmp_path / "x", program], stdout=subprocess.PIPE, text=True)
+    # In a group of its own: in an orphaned one, as a test runner's may be, SIGTSTP does nothing.
+    process = subprocess.Popen([HYBRID_RUN, "-q", "-o", tmp_path / "x", program], stdout=subprocess.PIPE, text=True,
+                               preexec_fn=os.setpgrp)
     assert process.stdout.readline() == "up\n"
     yield process
     process.send_signal(signal.SIGQUIT)
