@@ -382,9 +382,11 @@ static_assert(sizeof(struct hyb_node) == HYB_NODE_SIZE, "node");
  * then records up to `used`. A record is a tag byte and unsigned LEB128
  * numbers ("v") or zigzag-coded signed ones ("z"):
  *
- *   SAMPLE    v ticks since the last record of this location
+ * Times are differences, in units of 2^shift ticks (of the chunk).
+ *
+ *   SAMPLE    v time since the last record of this location
  *             z leaf node id, difference to the last SAMPLE's
- *             [HYB_SAMPLE_FIRST]   v ticks since its region was entered
+ *             [HYB_SAMPLE_FIRST]   v time since its region was entered
  *             [HYB_SAMPLE_BLOCKED] v ns the thread did not run since its last sample
  *             [HYB_SAMPLE_WEIGHT]  v how many more samples this one stands for
  *   ENTER     v ticks, z node id, difference to the last ENTER's
@@ -406,7 +408,8 @@ struct hyb_trace_start {
 	uint32_t sample; /* base for SAMPLE nodes */
 	uint32_t enter; /* base for ENTER nodes */
 	uint32_t region; /* node id of the innermost open region at this point */
-	uint32_t lost; /* 1: records are missing before this chunk */
+	uint16_t lost; /* 1: records are missing before this chunk */
+	uint16_t shift; /* times of its records are in units of 2^shift ticks, at most 32 */
 };
 
 enum hyb_record {

@@ -4,6 +4,7 @@
 
 #include "base/varint.h"
 
+#define SHIFT_MAX 32
 #define SAMPLE_FLAGS (HYB_SAMPLE_FIRST | HYB_SAMPLE_BLOCKED | HYB_SAMPLE_WEIGHT)
 
 /* Which flag bits a record of each kind may carry: others would change what follows. */
@@ -21,6 +22,8 @@ void trace_init(struct trace *trace, const void *data, size_t length)
 	if (length < head)
 		return;
 	memcpy(&trace->start, trace->begin + sizeof(struct hyb_chunk), sizeof(trace->start));
+	if (trace->start.shift > SHIFT_MAX)
+		return;
 	trace->pos += head;
 	trace->end += length;
 	trace->tick = trace->start.tick;
@@ -36,6 +39,16 @@ static inline const uint8_t *get(const uint8_t *p, const uint8_t *end, uint64_t 
 		return p + 1;
 	}
 	return varint_get(p, end, ret);
+}
+
+/* A time, in the chunk's units. */
+static inline const uint8_t *get_time(const struct trace *trace, const uint8_t *p, uint64_t *ret)
+{
+	uint64_t v = 0;
+
+	p = get(p, trace->end, &v);
+	*ret = v << trace->start.shift;
+	return v <= UINT64_MAX >> trace->start.shift ? p : NULL;
 }
 
 /* A node id as difference to *base. */
@@ -57,7 +70,7 @@ static inline const uint8_t *get_sample(struct trace *trace, const uint8_t *p, s
 	r->weight = 1;
 	p = get_node(p, end, trace->sample, &r->node);
 	if (r->flags & HYB_SAMPLE_FIRST)
-		p = get(p, end, &r->since);
+		p = get_time(trace, p, &r->since);
 	if (r->flags & HYB_SAMPLE_BLOCKED)
 		p = get(p, end, &r->blocked);
 	if (r->flags & HYB_SAMPLE_WEIGHT) {
@@ -109,7 +122,7 @@ int trace_next(struct trace *trace, struct trace_record *r)
 	r->flags = (uint8_t)(*p & ~HYB_RECORD_KIND);
 	if (r->flags & ~flags_known[r->kind])
 		return -1;
-	p = get(p + 1, end, &ticks);
+	p = get_time(trace, p + 1, &ticks);
 	r->tick = trace->tick + ticks;
 	switch ((enum hyb_record)r->kind) {
 	case HYB_RECORD_NONE:

@@ -53,6 +53,7 @@ struct runtime {
 	bool tsc; /* the tick clock is the time stamp counter */
 	double tick_ns; /* estimate for thresholds only */
 	uint64_t demote_ticks;
+	uint16_t trace_shift; /* times in the trace are in units of 2^n ticks */
 	uint64_t handler_usual; /* ticks: what a thread's first samples may count for */
 	uint64_t cpu_period; /* wanted ns between samples */
 	_Atomic(uint32_t) next_location;

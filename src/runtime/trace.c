@@ -47,6 +47,7 @@ bool trace_next_chunk(struct thread *t)
 	start->enter = t->trace_enter;
 	start->region = t->top->node;
 	start->lost = t->trace_lost;
+	start->shift = rt.trace_shift;
 	t->trace_lost = false;
 	t->trace_pos = (uint8_t *)(start + 1);
 	t->trace_end = (uint8_t *)t->trace + size;
@@ -74,7 +75,7 @@ void trace_sample(struct thread *t, const struct trace_sample *s)
 	p = varint_put(p, zigzag((int64_t)s->node - t->trace_sample));
 	t->trace_sample = s->node;
 	if (s->first)
-		p = varint_put(p, s->since);
+		p = varint_put(p, s->since >> rt.trace_shift);
 	if (blocked)
 		p = varint_put(p, s->blocked);
 	if (s->weight > 1)

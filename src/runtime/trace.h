@@ -17,16 +17,16 @@ bool trace_next_chunk(struct thread *t);
  */
 static inline uint8_t *trace_begin(struct thread *t, uint8_t tag, uint64_t now)
 {
+	uint64_t passed;
 	uint8_t *p;
 
 	if (unlikely(t->trace_end - t->trace_pos < (ptrdiff_t)HYB_RECORD_MAX) && !trace_next_chunk(t))
 		return NULL;
 	p = t->trace_pos;
 	*p++ = tag;
-	p = varint_put(p, now > t->trace_tick ? now - t->trace_tick : 0);
-	if (now > t->trace_tick)
-		t->trace_tick = now;
-	return p;
+	passed = now > t->trace_tick ? (now - t->trace_tick) >> rt.trace_shift : 0;
+	t->trace_tick += passed << rt.trace_shift;
+	return varint_put(p, passed);
 }
 
 static inline void trace_end(struct thread *t, uint8_t *p)

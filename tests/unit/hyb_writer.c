@@ -291,7 +291,7 @@ void writer_trace_break(struct writer *w, uint32_t location, bool lost, unsigned
 		t->trace_serial += serials;
 	t->trace = chunk_at(w, writer_chunk(w, HYB_CHUNK_TRACE, CHUNK_TRACE, location, t->trace_serial));
 	start = (struct hyb_trace_start *)(t->trace + 1);
-	*start = (struct hyb_trace_start){t->tick, t->sample, t->enter, t->region, lost};
+	*start = (struct hyb_trace_start){t->tick, t->sample, t->enter, t->region, lost, 0};
 	t->trace->used += sizeof(*start);
 	writer_header(w)->trace_bytes += CHUNK_TRACE;
 }

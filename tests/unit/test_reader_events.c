@@ -10,6 +10,7 @@
 
 #include "hyb_writer.h"
 #include "hybrid/reader.h"
+#include "reader/trace.h"
 #include "reader_help.h"
 
 #define UNKNOWN HYB_TIME_UNKNOWN
@@ -331,11 +332,38 @@ static void test_no_trace(void **state)
 	help_close(e, t.w);
 }
 
+/* Times in coarser units than ticks. */
+static void test_shift(void **state)
+{
+	struct {
+		struct hyb_chunk chunk;
+		struct hyb_trace_start start;
+		uint8_t records[8];
+	} data = {.start = {.tick = 1000, .sample = 10, .shift = 7},
+		.records = {HYB_RECORD_SAMPLE | HYB_SAMPLE_FIRST, 3, 2, 5, HYB_RECORD_COMPLETE, 1, 1}};
+	struct trace trace;
+	struct trace_record r;
+
+	trace_init(&trace, &data, offsetof(__typeof__(data), records) + 7);
+	assert_int_equal(trace_next(&trace, &r), 1);
+	assert_int_equal(r.tick, 1000 + 3 * 128);
+	assert_int_equal(r.since, 5 * 128);
+	assert_int_equal(r.node, 11);
+	assert_int_equal(trace_next(&trace, &r), 1);
+	assert_int_equal(r.tick, 1000 + 4 * 128);
+	assert_int_equal(r.node, 10);
+	assert_int_equal(trace_next(&trace, &r), 0);
+	data.start.shift = 33;
+	trace_init(&trace, &data, sizeof(data));
+	assert_int_equal(trace_next(&trace, &r), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_enter_and_leave),
 		cmocka_unit_test(test_complete),
+		cmocka_unit_test(test_shift),
 		cmocka_unit_test(test_values),
 		cmocka_unit_test(test_gaps),
 		cmocka_unit_test(test_chunks_join),
