@@ -17,7 +17,12 @@
 #define CALLS 600 /* of the work in a chunk */
 
 /* Not inlined, cloned or made a jump: each stands as a frame on the stack. */
+/* Nothing may be learnt across the call, or frames vanish. */
+#if defined(__clang__)
+#define FRAME __attribute__((noinline, optnone))
+#else
 #define FRAME __attribute__((noipa))
+#endif
 #define STAYS_A_FRAME() __asm__ volatile("" ::: "memory")
 
 struct work {

@@ -17,7 +17,12 @@
 #include <unistd.h>
 
 #define THREADS_MAX 1024
+/* Nothing may be learnt across the call, or frames vanish. */
+#if defined(__clang__)
+#define FRAME __attribute__((noinline, optnone))
+#else
 #define FRAME __attribute__((noipa))
+#endif
 
 struct worker {
 	pthread_t thread;
