@@ -31,7 +31,7 @@ static int take_region(struct process *p, uint64_t id, const struct hyb_def *def
 	return TAKEN;
 }
 
-static int take_module(struct process *p, uint64_t id, const struct hyb_def *def)
+static int take_module(struct process *p, uint64_t id __attribute__((unused)), const struct hyb_def *def)
 {
 	const struct hyb_def_module *raw = (const struct hyb_def_module *)def;
 	size_t count = p->info.module_count;
@@ -56,7 +56,7 @@ static int take_module(struct process *p, uint64_t id, const struct hyb_def *def
 	return TAKEN;
 }
 
-static int take_metadata(struct process *p, uint64_t id, const struct hyb_def *def)
+static int take_metadata(struct process *p, uint64_t id __attribute__((unused)), const struct hyb_def *def)
 {
 	const struct hyb_def_metadata *raw = (const struct hyb_def_metadata *)def;
 	size_t count = p->info.metadata_count;
@@ -75,7 +75,7 @@ static int take_metadata(struct process *p, uint64_t id, const struct hyb_def *d
 	return TAKEN;
 }
 
-static int take_note(struct process *p, uint64_t id, const struct hyb_def *def)
+static int take_note(struct process *p, uint64_t id __attribute__((unused)), const struct hyb_def *def)
 {
 	const struct hyb_def_note *raw = (const struct hyb_def_note *)def;
 	size_t count = p->info.note_count;
@@ -129,7 +129,7 @@ static int take_text(struct process *p, uint64_t id, const struct hyb_def *def)
 	return TAKEN;
 }
 
-static int take_child(struct process *p, uint64_t id, const struct hyb_def *def)
+static int take_child(struct process *p, uint64_t id __attribute__((unused)), const struct hyb_def *def)
 {
 	const struct hyb_def_child *raw = (const struct hyb_def_child *)def;
 	size_t count = p->info.child_count;
@@ -148,12 +148,14 @@ static int take_child(struct process *p, uint64_t id, const struct hyb_def *def)
 }
 
 /* Where a module was mapped matters to the runtime; node keys are free of it. */
-static int take_map(struct process *p, uint64_t id, const struct hyb_def *def)
+static int take_map(struct process *p __attribute__((unused)), uint64_t id __attribute__((unused)),
+	const struct hyb_def *def)
 {
 	return def->size < sizeof(struct hyb_def_map) ? BAD : TAKEN;
 }
 
-static int take_pad(struct process *p, uint64_t id, const struct hyb_def *def)
+static int take_pad(struct process *p __attribute__((unused)), uint64_t id __attribute__((unused)),
+	const struct hyb_def *def __attribute__((unused)))
 {
 	return TAKEN;
 }

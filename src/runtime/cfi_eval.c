@@ -7,12 +7,18 @@
 
 #define MAX_STACK 16
 
+/* Also right for an empty range, and at the end of the address space. */
+static bool inside(const struct cfi_stack *stack, uintptr_t at)
+{
+	return at - stack->lo < stack->hi - stack->lo;
+}
+
 bool cfi_read_slow(struct cfi_stack *stack, uintptr_t at, uint64_t *ret_v)
 {
 	if (at < 0x1000 || at > UINTPTR_MAX - 8) /* page 0 stands for none; no wrapping around */
 		return false;
 	for (uintptr_t page = at & ~0xffful; page < at + 8; page += 0x1000) {
-		if (page == stack->page || (page >= stack->lo && page + 0x1000 <= stack->hi))
+		if (page == stack->page || (inside(stack, page) && inside(stack, page + 0xfff)))
 			continue;
 		if (!memory_readable(page))
 			return false;

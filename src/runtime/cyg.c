@@ -136,7 +136,7 @@ void cyg_init(void)
 EXPORT void __cyg_profile_func_enter(void *function, void *site);
 EXPORT void __cyg_profile_func_exit(void *function, void *site);
 
-EXPORT void __cyg_profile_func_enter(void *function, void *site)
+EXPORT void __cyg_profile_func_enter(void *function, void *site __attribute__((unused)))
 {
 	struct thread *t = probe_begin(true);
 	uint64_t key;
@@ -149,7 +149,7 @@ EXPORT void __cyg_profile_func_enter(void *function, void *site)
 	probe_end(t);
 }
 
-EXPORT void __cyg_profile_func_exit(void *function, void *site)
+EXPORT void __cyg_profile_func_exit(void *function, void *site __attribute__((unused)))
 {
 	uint64_t now = clock_tick(), key;
 	struct thread *t = probe_begin(false);

@@ -142,8 +142,8 @@ static int json_nodes(struct walker *walker, struct machine *m)
 	return r;
 }
 
-int report_json_tree(
-	FILE *out, const struct report_options *options, const struct profile_node *nodes, size_t count)
+int report_json_tree(FILE *out, const struct report_options *options, const struct profile_node *nodes,
+	size_t count __attribute__((unused)))
 {
 	struct machine m = machine_of(out, options, nodes[0].inclusive);
 	struct walker walker = {.tree = nodes,
@@ -244,7 +244,7 @@ void report_json_rows(FILE *out, const struct report_options *options, const str
 	fputc(']', out);
 }
 
-void report_json_begin(FILE *out)
+void report_json_begin(FILE *out __attribute__((unused)))
 {
 	fputs("{\"hybrid\":\"" HYBRID_VERSION "\"", out);
 }
@@ -338,8 +338,8 @@ static void csv_diff_node(const struct walker *w, uint32_t i)
 		a->calls, a->samples, a->inclusive, a->exclusive, a->blocked);
 }
 
-int report_csv_tree(
-	FILE *out, const struct report_options *options, const struct profile_node *nodes, size_t count)
+int report_csv_tree(FILE *out, const struct report_options *options, const struct profile_node *nodes,
+	size_t count __attribute__((unused)))
 {
 	struct machine m = machine_of(out, options, nodes[0].inclusive);
 	struct walker walker = {.tree = nodes,
