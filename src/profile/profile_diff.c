@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "profile/codes.h"
 #include "profile/intern.h"
 #include "profile/tree.h"
 
@@ -38,7 +39,8 @@ static int add_side(struct profile_diff *diff, struct tree *tree, const struct p
 		struct profile_node like = {.kind = nodes[i].kind, .line = nodes[i].line};
 
 		like.name = strings_get(&diff->strings, nodes[i].name);
-		like.file = strings_get(&diff->strings, nodes[i].file);
+		/* A build in another directory is the same program. */
+		like.file = strings_get(&diff->strings, path_base(nodes[i].file));
 		like.module = "";
 		if (i && like.name && like.file)
 			map[i] = tree_child(tree, map[nodes[i].parent], &like);

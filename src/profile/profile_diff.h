@@ -1,6 +1,6 @@
 /*
  * The difference of two profiles: one tree in which nodes are matched by kind,
- * name, file and line below the matched parent. What is only in one of them has
+ * name, file (without its directory) and line below the matched parent. What is only in one has
  * zeros for the other. Sums hold on both sides as in a profile.
  */
 #ifndef HYB_PROFILE_DIFF_H
