@@ -107,7 +107,7 @@ struct hyb_location_info {
 	uint64_t frames;
 	uint64_t guessed;
 	uint64_t handler_time; /* ns */
-	uint64_t period; /* ns wanted between samples at the end */
+	uint64_t period; /* ns that one sample stands for */
 	uint64_t slowed;
 	uint64_t events; /* trace records */
 	uint64_t events_lost;

@@ -232,7 +232,8 @@ struct hyb_def_text {
 
 enum hyb_child_kind { HYB_CHILD_FORK = 1, HYB_CHILD_EXEC = 2 };
 
-/* The process forked, or is about to be replaced (path: what it executes). */
+/* The process is about to be replaced (path: what it executes). 1.0 writes no FORK: a child names its parent
+ * itself. */
 struct hyb_def_child {
 	struct hyb_def def;
 	uint64_t tick;
@@ -306,7 +307,7 @@ struct hyb_location {
 	uint64_t frames; /* frames walked */
 	uint64_t guessed; /* of them found without unwind information, by a verified guess */
 	uint64_t handler_ticks; /* spent in the sample handler */
-	uint64_t period; /* wanted ns between samples now */
+	uint64_t period; /* ns that one sample stands for: what was asked for */
 	uint64_t slowed; /* how often the budget lowered the rate */
 	uint64_t events; /* trace records written */
 	uint64_t events_lost; /* trace records not written (limit, no space) */

@@ -16,8 +16,8 @@
  *  - what the locations ran in a probe of the tree is summed, and shared out
  *    among their samples in it (whose nearest probe it is): n of N samples at a
  *    node carry n/N of it. A thread that lived too short to be sampled so counts
- *    where its like were seen. A sample weighs as much as the period at which
- *    its location took samples, which differs where the budget halved a rate;
+ *    where its like were seen. A sample weighs as much as the period that
+ *    it stands for, which differs between runs of different rates;
  *  - this is done for each source of samples apart: what was taken on the CPU
  *    clock does not say how wall time is to be shared out. Locations that were
  *    not to be sampled keep what they ran in their probes;

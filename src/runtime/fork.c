@@ -114,7 +114,6 @@ void fork_child(void)
 {
 	struct legacy *old;
 	struct thread *t;
-
 	bool paused = atomic_load(&rt.paused);
 	int saved = errno;
 
@@ -128,6 +127,9 @@ void fork_child(void)
 	if (!atomic_load(&rt.on) || old == MAP_FAILED) {
 		atomic_store(&rt.on, false);
 		store.header = NULL;
+		if (old != MAP_FAILED)
+			munmap(old, sizeof(*old));
+		errno = saved;
 		return;
 	}
 	collect(old);

@@ -35,7 +35,7 @@ static struct {
 	uint32_t count;
 	struct module_map map[MAX_MAPS]; /* by start */
 	struct module_id id[MAX_MODULES];
-	uint32_t id_count, next_id;
+	uint32_t id_count;
 	_Atomic(bool) scanning; /* taken, never waited for */
 	_Atomic(uint32_t) changes; /* calls of dlopen and dlclose */
 	_Atomic(uint32_t) changes_seen;
@@ -197,7 +197,7 @@ static uint32_t module_of(const struct object *o, const struct elf_info *info)
 			return mods.id[i].id;
 	if (mods.id_count == MAX_MODULES)
 		return 0;
-	def.id = mods.next_id + 1;
+	def.id = mods.id_count + 1;
 	def.file_size = (uint64_t)st.st_size;
 	def.mtime = st.st_mtime;
 	memcpy(def.build_id, info->build_id, sizeof(def.build_id));
@@ -205,7 +205,7 @@ static uint32_t module_of(const struct object *o, const struct elf_info *info)
 	if (!at)
 		return 0;
 	mods.id[mods.id_count++] = (struct module_id){o->device, o->inode, st.st_mtime, h, def.id, at};
-	return mods.next_id = def.id;
+	return def.id;
 }
 
 /* ---------------------------------------------------------- the map file */
@@ -365,7 +365,7 @@ static void scan(void)
 
 void modules_init(void)
 {
-	mods.count = mods.id_count = mods.next_id = 0;
+	mods.count = mods.id_count = 0;
 	unwind_cache_reset();
 	atomic_store(&mods.scanning, false);
 	atomic_store(&mods.sequence, 0); /* another thread may have been at it when the process was forked */

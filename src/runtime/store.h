@@ -1,6 +1,6 @@
 /*
  * The mapped file: created at start, grown by chunks, never written by any
- * other way than through memory. Space is allocated in the file system before
+ * other way than through memory. A chunk's space is written with zeros before
  * it is touched, so a full disk is an error here and never a SIGBUS later.
  *
  * The file is mapped in segments of HYB_SEGMENT bytes, each when its first

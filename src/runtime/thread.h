@@ -62,7 +62,7 @@ struct thread {
 	uint32_t timer; /* kernel timer id, valid if `armed` */
 	int perf_fd;
 	bool armed;
-	bool in_blocking_call; /* a signal that was held back arrives, see wrap_blocking.c */
+	bool in_blocking_call; /* a signal that was held back arrives, see wrap_block.c */
 	bool blocks_signal; /* the program believes that it blocks our signal */
 	uint64_t period; /* ns */
 	uint64_t last_cpu, last_mono;
