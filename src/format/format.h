@@ -26,7 +26,7 @@
 
 #define HYB_MAGIC "HYBRID\r\n" /* eight bytes, without the final NUL */
 #define HYB_VERSION_MAJOR 1
-#define HYB_VERSION_MINOR 0
+#define HYB_VERSION_MINOR 1
 
 #define HYB_PAGE 4096u /* chunks begin and end on multiples of this */
 #define HYB_SEGMENT (1u << 20) /* no chunk crosses a multiple of this */
@@ -130,6 +130,7 @@ enum hyb_def_type {
 	HYB_DEF_TEXT = 7,
 	HYB_DEF_CHILD = 8,
 	HYB_DEF_PAD = 9, /* space left at the end of a chunk */
+	HYB_DEF_CODE = 10, /* since 1.1 */
 };
 
 #define HYB_DEF_MAGIC 0x7eedu
@@ -154,6 +155,7 @@ enum hyb_region_kind {
 	HYB_REGION_PAUSED = 5, /* the program asked not to be measured */
 	HYB_REGION_OVERFLOW = 6, /* stands for all names after the table was full */
 	HYB_REGION_DYNAMIC = 7, /* name made at run time; no file, no line */
+	HYB_REGION_WAIT = 8, /* the thread waits for another one there (since 1.1) */
 };
 
 /* Strings follow the structures, each with its final NUL, in the order of the lengths. */
@@ -243,7 +245,35 @@ struct hyb_def_child {
 	/* path */
 };
 
+/* Formats of the table that gives the line of a Python instruction; see docs/format.md. */
+enum hyb_lines {
+	HYB_LINES_NONE = 0, /* only the region's line is known */
+	HYB_LINES_LNOTAB = 1, /* CPython up to 3.9, co_lnotab */
+	HYB_LINES_LINETABLE = 2, /* 3.10, co_linetable: pairs of byte offset and line differences */
+	HYB_LINES_LOCATIONS = 3, /* 3.11 and later, co_linetable: locations */
+};
+
+/* A Python code object. Two with the same region differ in their lines: one was made anew. */
+struct hyb_def_code {
+	struct hyb_def def;
+	uint64_t region; /* id of its HYB_DEF_REGION, of kind FUNCTION */
+	uint16_t format; /* enum hyb_lines */
+	uint16_t reserved;
+	uint32_t len; /* bytes of the table */
+	/* table */
+};
+
 /* -------------------------------------------------------------- LOCATION */
+
+/* What became of Python's frames in the samples of a thread. Append only. */
+enum hyb_python {
+	HYB_PYTHON_WOVEN = 0, /* samples with Python frames in their path */
+	HYB_PYTHON_LOST = 1, /* samples where the chain of frames broke off: outer ones are missing */
+	HYB_PYTHON_UNMATCHED = 2, /* samples with frames whose evaluation was not on the native stack */
+	HYB_PYTHON_RELEASED = 3, /* samples of native code that ran without the GIL, below Python frames */
+	HYB_PYTHON_COUNT = 4
+};
+#define HYB_PYTHON_SLOTS 8
 
 /* Why a sample was not recorded. Append only. */
 enum hyb_drop {
@@ -315,6 +345,7 @@ struct hyb_location {
 	uint32_t nodes; /* nodes made */
 	char name[64]; /* NUL-terminated; empty if never named */
 	uint64_t taken; /* interrupts that made the samples; one may stand for several */
+	uint64_t python[HYB_PYTHON_SLOTS]; /* by enum hyb_python; since 1.1 */
 };
 
 /* In a LOCATION chunk: the structure at sizeof(struct hyb_chunk), the stack here. */
@@ -335,7 +366,18 @@ enum hyb_node_kind {
 	HYB_NODE_CALL = 4, /* a frame below: key: return address */
 	HYB_NODE_LEAF = 5, /* the frame that was interrupted; key: code address */
 	HYB_NODE_PARTIAL = 6, /* what stands between is not known; key: enum hyb_partial */
+	HYB_NODE_PYTHON = 7, /* a Python frame; key: HYB_PYTHON(code definition, instruction). Since 1.1 */
+	HYB_NODE_AWAIT = 8, /* below the region of a coroutine; key 0. Since 1.1 */
 };
+
+/*
+ * A frame of Python stands above the native frame of the evaluation that runs
+ * it: module, PYTHON a, PYTHON b, CALL in the interpreter, LEAF in a library.
+ * Instruction: byte offset / 2 + 1 in the code object; 0: not begun.
+ */
+#define HYB_PYTHON(code, instruction) ((uint64_t)(code) / 8 << 24 | (instruction))
+#define HYB_PYTHON_CODE(key) ((uint64_t)(key) >> 24 << 3)
+#define HYB_PYTHON_INSTRUCTION(key) ((uint32_t)((key)&0xffffffu))
 
 /*
  * A code address in a key: the module's id in the upper 16 bits, the ELF
@@ -356,7 +398,9 @@ enum hyb_node_flags {
  * A call-path node; its id is its file offset divided by HYB_NODE_SIZE. A node
  * stands behind its parent in the file and belongs to the parent's location.
  * Times of the first three kinds: exclusive = inclusive - inclusive of the
- * child nodes of the first three kinds. Instances that are still open are not
+ * child nodes of the first three kinds. AWAIT is no part of its thread's time:
+ * `count` times a coroutine was suspended in its region, for `inclusive` ticks
+ * in all until it went on. Instances that are still open are not
  * in `inclusive`: the region stack has them.
  */
 struct hyb_node {

@@ -1,0 +1,86 @@
+/*
+ * Where CPython keeps what the sampler reads: offsets in bytes into the
+ * interpreter's structures, one table for each minor version. They are those
+ * of release builds, which all builds of a minor version share (the ABI of its
+ * structures is frozen by the first release candidate as far as we read them).
+ * What differs from them is noticed: see python_layout_fits().
+ */
+#ifndef HYB_PYTHON_LAYOUT_H
+#define HYB_PYTHON_LAYOUT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* How the frames of a thread hang together. */
+enum python_chain {
+	PYTHON_FRAME_OBJECTS, /* 3.8 to 3.10: objects; each has an evaluation of its own on the C stack */
+	PYTHON_ENTRY_FLAGS, /* 3.11: an evaluation runs the frames up to the one that is marked as its first
+			     */
+	PYTHON_SHIMS, /* 3.12 and later: a shim frame inside the evaluation's C frame ends its frames */
+};
+
+/* How a frame tells its instruction. */
+enum python_instruction {
+	PYTHON_OFFSET_BYTES, /* int, bytes from the first; -1: not begun */
+	PYTHON_OFFSET_UNITS, /* int, units of two bytes */
+	PYTHON_POINTER, /* address, in the code object behind `code.instructions` */
+};
+
+#define PYTHON_OWNED_BY_GENERATOR 1 /* frame.owner */
+#define PYTHON_OWNED_BY_C_STACK 3 /* frame.owner of a shim */
+
+struct python_layout {
+	uint16_t version; /* major << 8 | minor */
+	uint8_t chain; /* enum python_chain */
+	uint8_t instruction; /* enum python_instruction */
+	uint8_t lines; /* enum hyb_lines: format of the code object's line table */
+	struct {
+		uint16_t interp, thread_id;
+		uint16_t frame; /* innermost frame; 0: there is a cframe */
+		uint16_t cframe; /* 0: none */
+		uint16_t stack_chunk; /* chunk of the data stack in use; 0: frames are objects */
+		uint16_t stack_top; /* first free byte of it */
+	} thread; /* PyThreadState */
+	struct {
+		uint16_t frame, previous;
+	} cframe; /* _PyCFrame, on the C stack of its evaluation */
+	struct {
+		uint16_t previous, size, data;
+	} chunk; /* _PyStackChunk */
+	struct {
+		uint16_t size; /* bytes that are read of a frame */
+		uint16_t code, previous, instruction;
+		uint16_t owner; /* char; 0: frames are objects */
+		uint16_t is_entry; /* PYTHON_ENTRY_FLAGS: bool */
+	} frame; /* PyFrameObject or _PyInterpreterFrame */
+	struct {
+		uint16_t size; /* tp_basicsize of PyCode_Type */
+		uint16_t name, qualname /* 0: none */, filename, first_line, flags;
+		uint16_t lines; /* bytes object: co_lnotab or co_linetable */
+		uint16_t instructions; /* PYTHON_POINTER: where they begin in the object */
+	} code; /* PyCodeObject */
+	struct {
+		uint16_t type; /* ob_type of any object */
+		uint16_t type_size; /* tp_basicsize of a type */
+		uint16_t bytes_length, bytes_data;
+		uint16_t string_length, string_state, string_ascii,
+			string_other; /* data of compact strings */
+	} object;
+};
+
+extern const struct python_layout python_layout_3_8, python_layout_3_9, python_layout_3_10,
+	python_layout_3_11, python_layout_3_12, python_layout_3_13;
+
+/* The layout of a version (major << 8 | minor), NULL if it is not known. */
+const struct python_layout *python_layout_of(unsigned version);
+
+/*
+ * Whether an interpreter looks as its version's layout says: the sizes of its code
+ * type, and (3.13 and later) the offsets that it publishes at the start of
+ * _PyRuntime, which also tell a free-threaded build. `code_type` is the address of
+ * PyCode_Type, `runtime` that of _PyRuntime. Reads static data of a loaded library only.
+ */
+bool python_layout_fits(const struct python_layout *layout, const void *code_type, const void *runtime);
+
+#endif
