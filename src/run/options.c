@@ -19,6 +19,7 @@ enum {
 	OPTION_BUDGET,
 	OPTION_DEMOTE,
 	OPTION_FILTER,
+	OPTION_PYTHON,
 	OPTION_SIGNAL,
 	OPTION_REPORT,
 	OPTION_VERSION,
@@ -34,6 +35,7 @@ static const struct option long_options[] = {
 	{"budget", required_argument, NULL, OPTION_BUDGET},
 	{"demote", required_argument, NULL, OPTION_DEMOTE},
 	{"filter", required_argument, NULL, OPTION_FILTER},
+	{"python", required_argument, NULL, OPTION_PYTHON},
 	{"signal", required_argument, NULL, OPTION_SIGNAL},
 	{"quiet", no_argument, NULL, 'q'},
 	{"report", no_argument, NULL, OPTION_REPORT},
@@ -64,6 +66,11 @@ static const char help_text[] =
 	"                         time on average; 0: never (default: 100000:500)\n"
 	"      --filter FILE      lines `include PATTERN` and `exclude PATTERN`: which functions\n"
 	"                         of a program built with -finstrument-functions are measured\n"
+	"\n"
+	"Python:\n"
+	"      --python MODE      frames: samples show Python functions and lines (default);\n"
+	"                         hooks: functions are probes, too, with calls and times;\n"
+	"                         off: the interpreter is a native program as any other\n"
 	"\n"
 	"  -q, --quiet            say nothing at the end\n"
 	"      --report           print the report at the end (on stderr)\n"
@@ -162,16 +169,33 @@ static int set_rate(struct options *o, const char *text)
 	return OPTIONS_OK;
 }
 
+/* The one of `names`, NULL behind the last, that is `text`; NULL if none is. */
+static const char *find_name(const char *const *names, const char *text)
+{
+	while (*names && strcmp(text, *names))
+		names++;
+	return *names;
+}
+
 static int set_source(struct options *o, const char *text)
 {
-	static const char *const names[] = {"auto", "cpu", "perf", "timer"};
+	static const char *const names[] = {"auto", "cpu", "perf", "timer", NULL};
 
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-		if (!strcmp(text, names[i])) {
-			o->source = names[i];
-			return OPTIONS_OK;
-		}
+	o->source = find_name(names, text);
+	if (o->source)
+		return OPTIONS_OK;
 	say("--source %s: give auto, cpu, perf or timer", text);
+	return OPTIONS_BAD;
+}
+
+static int set_python(struct options *o, const char *text)
+{
+	static const char *const names[] = {"frames", "hooks", "off", NULL};
+
+	o->python = find_name(names, text);
+	if (o->python)
+		return OPTIONS_OK;
+	say("--python %s: give frames, hooks or off", text);
 	return OPTIONS_BAD;
 }
 
@@ -263,6 +287,8 @@ static int set_option(struct options *o, int option, const char *text)
 	case OPTION_FILTER:
 		o->filter = text;
 		break;
+	case OPTION_PYTHON:
+		return set_python(o, text);
 	case OPTION_SIGNAL:
 		return set_signal(o, text);
 	case 'q':
@@ -304,6 +330,7 @@ int options_parse(int argc, char **argv, struct options *ret)
 		.budget = 50,
 		.demote_calls = 100000,
 		.demote_ns = 500,
+		.python = "frames",
 		.signal = 16,
 	};
 	bool wall = false, source = false;
@@ -332,7 +359,8 @@ int options_parse(int argc, char **argv, struct options *ret)
 
 void options_print(const struct options *o, FILE *out)
 {
-	fprintf(out, "rate=%u,source=%s,trace=%d,trace_limit=%llu,budget=%u,demote=%llu:%llu,signal=%u",
+	fprintf(out,
+		"rate=%u,source=%s,trace=%d,trace_limit=%llu,budget=%u,demote=%llu:%llu,signal=%u,python=%s",
 		o->rate, o->source, o->trace, (unsigned long long)o->trace_limit, o->budget,
-		(unsigned long long)o->demote_calls, (unsigned long long)o->demote_ns, o->signal);
+		(unsigned long long)o->demote_calls, (unsigned long long)o->demote_ns, o->signal, o->python);
 }

@@ -23,6 +23,7 @@ struct options {
 	uint64_t demote_calls; /* 0: never demote */
 	uint64_t demote_ns;
 	const char *filter; /* NULL: none */
+	const char *python; /* frames hooks off */
 	unsigned signal;
 	bool quiet;
 	bool report;

@@ -29,6 +29,13 @@
 
 #define MAX_SEGMENTS 16384u /* of HYB_SEGMENT bytes: the largest file is 16 GiB */
 
+/* What is done about Python in the process. */
+enum python_mode {
+	PYTHON_FRAMES = 0, /* samples read the interpreter's frames */
+	PYTHON_HOOKS, /* and its functions are probes */
+	PYTHON_OFF, /* the interpreter is a native program as any other */
+};
+
 /* HYBRID_OPTIONS, as hybrid-run writes it; see settings.c for the keys. */
 struct settings {
 	unsigned rate; /* samples a second; 0: none */
@@ -39,6 +46,7 @@ struct settings {
 	uint64_t demote_calls; /* 0: never demote */
 	uint64_t demote_ns;
 	int signal;
+	enum python_mode python;
 	const char *filter; /* path or NULL */
 	char dir[4096 - 256]; /* absolute path of the experiment */
 };

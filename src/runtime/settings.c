@@ -25,6 +25,14 @@ static enum hyb_source source_by_name(const char *name)
 	return HYB_SOURCE_NONE;
 }
 
+/* A mode that is not known is of a newer hybrid-run: the default does. */
+static enum python_mode python_by_name(const char *name)
+{
+	if (!strcmp(name, "hooks"))
+		return PYTHON_HOOKS;
+	return strcmp(name, "off") ? PYTHON_FRAMES : PYTHON_OFF;
+}
+
 static void apply(struct settings *set, const char *key, const char *value)
 {
 	uint64_t number = strtoull(value, NULL, 10);
@@ -41,6 +49,8 @@ static void apply(struct settings *set, const char *key, const char *value)
 		set->budget = (unsigned)number;
 	else if (!strcmp(key, "signal"))
 		set->signal = (int)number;
+	else if (!strcmp(key, "python"))
+		set->python = python_by_name(value);
 	else if (!strcmp(key, "demote"))
 		sscanf(value, "%lu:%lu", &set->demote_calls, &set->demote_ns);
 }
