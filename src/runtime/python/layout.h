@@ -15,8 +15,7 @@
 /* How the frames of a thread hang together. */
 enum python_chain {
 	PYTHON_FRAME_OBJECTS, /* 3.8 to 3.10: objects; each has an evaluation of its own on the C stack */
-	PYTHON_ENTRY_FLAGS, /* 3.11: an evaluation runs the frames up to the one that is marked as its first
-			     */
+	PYTHON_ENTRY_FLAGS, /* 3.11: an evaluation runs the frames up to the one marked as its first */
 	PYTHON_SHIMS, /* 3.12 and later: a shim frame inside the evaluation's C frame ends its frames */
 };
 
@@ -54,6 +53,16 @@ struct python_layout {
 		uint16_t owner; /* char; 0: frames are objects */
 		uint16_t is_entry; /* PYTHON_ENTRY_FLAGS: bool */
 	} frame; /* PyFrameObject or _PyInterpreterFrame */
+	/*
+	 * Whether a generator or coroutine whose evaluation has ended may go on later.
+	 * The first of these that is not 0 says where that stands.
+	 */
+	struct {
+		uint16_t stack_top; /* 3.8, 3.9: pointer in the frame, not NULL if suspended */
+		uint16_t state; /* 3.10: int8_t in the frame */
+		uint16_t state_before; /* later: int8_t so many bytes before the frame */
+		int8_t suspended_min, suspended_max; /* states between them: suspended */
+	} generator;
 	struct {
 		uint16_t size; /* tp_basicsize of PyCode_Type */
 		uint16_t name, qualname /* 0: none */, filename, first_line, flags;
@@ -64,9 +73,12 @@ struct python_layout {
 		uint16_t type; /* ob_type of any object */
 		uint16_t type_size; /* tp_basicsize of a type */
 		uint16_t bytes_length, bytes_data;
-		uint16_t string_length, string_state, string_ascii,
-			string_other; /* data of compact strings */
+		uint16_t string_length, string_state;
+		uint16_t string_ascii, string_other; /* data of compact strings */
 	} object;
+	/* 3.8: pointer to function in PyInterpreterState; 0: set by an exported function. The only offset
+	 * here that patch releases may move: use it only where it holds _PyEval_EvalFrameDefault. */
+	uint16_t interp_eval_frame;
 };
 
 extern const struct python_layout python_layout_3_8, python_layout_3_9, python_layout_3_10,

@@ -1,0 +1,47 @@
+/* CPython 3.9: Include/cpython/frameobject.h, pystate.h, code.h. */
+#include "format/format.h"
+#include "layout.h"
+
+const struct python_layout python_layout_3_9 = {
+	.version = 0x0309,
+	.chain = PYTHON_FRAME_OBJECTS,
+	.instruction = PYTHON_OFFSET_BYTES,
+	.lines = HYB_LINES_LNOTAB,
+	.thread =
+		{
+			.interp = 16,
+			.thread_id = 176,
+			.frame = 24,
+		},
+	.frame =
+		{
+			.size = 108, /* to the end of f_lasti */
+			.code = 32, /* f_code */
+			.previous = 24, /* f_back */
+			.instruction = 104, /* f_lasti */
+		},
+	.generator =
+		{
+			.stack_top = 72, /* f_stacktop */
+		},
+	.code =
+		{
+			.size = 176,
+			.name = 112, /* co_name */
+			.filename = 104, /* co_filename */
+			.first_line = 40, /* co_firstlineno */
+			.flags = 36, /* co_flags */
+			.lines = 120, /* co_lnotab */
+		},
+	.object =
+		{
+			.type = 8, /* ob_type */
+			.type_size = 32, /* tp_basicsize */
+			.bytes_length = 16, /* ob_size */
+			.bytes_data = 32, /* ob_sval */
+			.string_length = 16, /* length */
+			.string_state = 32, /* state */
+			.string_ascii = 48, /* size of PyASCIIObject */
+			.string_other = 72, /* size of PyCompactUnicodeObject */
+		},
+};
