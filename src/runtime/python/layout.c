@@ -27,7 +27,7 @@ struct published {
 	struct {
 		uint64_t size, type;
 	} object;
-	uint64_t type[4], tuple[3], list[3], dict[3], real[3], integer[3];
+	uint64_t type[4], tuple[3], list[3], dict[3], real[2], integer[3];
 	struct {
 		uint64_t size, length, data;
 	} bytes;
