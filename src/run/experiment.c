@@ -54,15 +54,21 @@ static int create_wanted(struct experiment *e, const char *wanted)
 
 static int create_default(struct experiment *e, const char *program)
 {
-	const char *slash = strrchr(program, '/');
+	size_t end = strlen(program), start;
 	struct tm tm;
 	char date[32];
 	int length;
 
+	while (end > 1 && program[end - 1] == '/') /* a directory is a program to Python */
+		end--;
+	for (start = end; start && program[start - 1] != '/'; start--)
+		;
+
 	localtime_r(&e->started, &tm);
 	strftime(date, sizeof(date), "%Y%m%d-%H%M%S", &tm);
-	length = snprintf(e->shown, sizeof(e->shown), "hyb-%.*s-%s", PROGRAM_NAME_MAX,
-		slash ? slash + 1 : program, date);
+	length = snprintf(e->shown, sizeof(e->shown), "hyb-%.*s-%s",
+		(int)(end - start < PROGRAM_NAME_MAX ? end - start : PROGRAM_NAME_MAX), program + start,
+		date);
 	for (int i = 2; i < SAME_SECOND_MAX; i++) {
 		if (!mkdir(e->shown, 0777)) {
 			e->made = true;
@@ -144,11 +150,11 @@ static void put_time(FILE *out, const char *key, time_t time)
 	put(out, key, text);
 }
 
-static void put_command(FILE *out, char **command)
+static void put_words(FILE *out, const char *key, char **words)
 {
-	fputs("command", out);
-	for (; *command; command++) {
-		char *word = shell_quote(*command);
+	fputs(key, out);
+	for (; *words; words++) {
+		char *word = shell_quote(*words);
 
 		fputc(' ', out);
 		put_value(out, word ? word : "?");
@@ -193,11 +199,13 @@ static void put_outcome(FILE *out, const struct outcome *outcome)
 	put_time(out, "ended", time(NULL));
 }
 
-static void put_beginning(
-	FILE *out, const struct experiment *e, const struct options *options, const char *program)
+static void put_beginning(FILE *out, const struct experiment *e, const struct options *options,
+	const char *program, char **words)
 {
 	put(out, "hybrid", HYBRID_VERSION);
-	put_command(out, options->command);
+	put_words(out, "command", options->command);
+	if (words != options->command)
+		put_words(out, "ran", words);
 	put_surroundings(out, program);
 	put_time(out, "started", e->started);
 	fputs("options ", out);
@@ -212,28 +220,44 @@ static void path_in(const struct experiment *e, const char *name, char ret[PATH_
 	snprintf(ret, PATH_MAX + 32, "%s/%s", e->path, name);
 }
 
-int experiment_write(const struct experiment *e, const struct options *options, const char *program,
-	const struct outcome *outcome)
+static FILE *open_record(const struct experiment *e, const char *mode)
 {
 	char path[PATH_MAX + 32];
-	bool failed = true;
-	FILE *out;
 
 	path_in(e, "experiment", path);
-	/* What is known at the end is added: on a disk that the run has filled there is room for that. */
-	out = fopen(path, outcome ? "ae" : "we");
-	if (out) {
-		if (outcome)
-			put_outcome(out, outcome);
-		else
-			put_beginning(out, e, options, program);
-		failed = ferror(out);
+	return fopen(path, mode);
+}
+
+/* `out` may be NULL. */
+static int close_record(const struct experiment *e, FILE *out)
+{
+	bool failed = !out || ferror(out);
+
+	if (out)
 		failed |= fclose(out) != 0;
-	}
 	if (failed)
 		say("cannot write to %s: %s; make room, or choose another directory with -o", e->shown,
 			strerror(errno));
 	return failed ? -1 : 0;
+}
+
+int experiment_begin(
+	const struct experiment *e, const struct options *options, const char *program, char **words)
+{
+	FILE *out = open_record(e, "we");
+
+	if (out)
+		put_beginning(out, e, options, program, words);
+	return close_record(e, out);
+}
+
+int experiment_end(const struct experiment *e, const struct outcome *outcome)
+{
+	FILE *out = open_record(e, "ae");
+
+	if (out)
+		put_outcome(out, outcome);
+	return close_record(e, out);
 }
 
 int experiment_save_vdso(const struct experiment *e)

@@ -23,11 +23,14 @@ struct experiment {
 int experiment_create(const char *wanted, const char *program, struct experiment *ret);
 
 /*
- * Writes the file `experiment`: what runs, and with `outcome` (may be NULL) how
- * it went. The old file is replaced at once or not at all. 0, or -1 after a line on stderr.
+ * Writes the file `experiment`: what runs, with the words it is executed with.
+ * 0, or -1 after a line on stderr.
  */
-int experiment_write(const struct experiment *experiment, const struct options *options, const char *program,
-	const struct outcome *outcome);
+int experiment_begin(const struct experiment *experiment, const struct options *options, const char *program,
+	char **words);
+
+/* Adds how it went: on a disk that the run has filled there is room for that. 0 or -1, as above. */
+int experiment_end(const struct experiment *experiment, const struct outcome *outcome);
 
 /* Keeps the kernel's vdso: addresses in it are named after the run, maybe elsewhere. 0 or -1, as above. */
 int experiment_save_vdso(const struct experiment *experiment);

@@ -7,6 +7,7 @@
 #include "run/harvest.h"
 #include "run/options.h"
 #include "run/program.h"
+#include "run/python.h"
 #include "run/say.h"
 
 #include <errno.h>
@@ -113,23 +114,34 @@ static int set_environment(const struct options *options, const struct program *
 	return 0;
 }
 
+static int say_not_found(const char *name, int error)
+{
+	if (error != -ENOENT && error != -ENOTDIR) {
+		say("%s: cannot be executed: %s", name, strerror(-error));
+		return EXIT_CANNOT_EXECUTE;
+	}
+	if (strchr(name, '/'))
+		say("%s: not found", name);
+	else if (python_name(name))
+		say("%s: not found, neither here nor in PATH", name);
+	else
+		say("%s: not found in PATH; give ./NAME for one that is here", name);
+	return EXIT_NOT_FOUND;
+}
+
 static int find_program(const char *name, struct program *ret)
 {
 	int result = program_find(name, ret->path);
+	int python = python_find(result ? name : ret->path, ret);
 
-	switch (result) {
-	case 0:
-		program_inspect(ret);
-		return 0;
-	case -ENOENT:
-	case -ENOTDIR:
-		say("%s: not found%s", name,
-			strchr(name, '/') ? "" : " in PATH; give ./NAME for one that is here");
+	if (python < 0) {
+		say("%s: a Python program, and there is no python3 in PATH to run it", name);
 		return EXIT_NOT_FOUND;
-	default:
-		say("%s: cannot be executed: %s", name, strerror(-result));
-		return EXIT_CANNOT_EXECUTE;
 	}
+	if (result && !python)
+		return say_not_found(name, result);
+	program_inspect(ret);
+	return 0;
 }
 
 static void put_count(FILE *out, uint64_t count, const char *one, const char *many)
@@ -207,7 +219,7 @@ static void finish(const struct options *options, const struct experiment *exper
 {
 	char *report[] = {(char *)tools->report, (char *)experiment->path, NULL};
 
-	experiment_write(experiment, options, program->path, outcome);
+	experiment_end(experiment, outcome);
 	if (!options->quiet)
 		say_outcome(experiment, program, tools, outcome);
 	if (!options->report)
@@ -217,24 +229,27 @@ static void finish(const struct options *options, const struct experiment *exper
 		say("%s failed", tools->report);
 }
 
-/* A text without #! is a shell script to execvp() and to every shell, so it is one here. */
-static int run_shell(const struct program *program, char **command, struct outcome *ret)
+/* 0; a negative errno if it cannot be executed; EXIT_SETUP after a line on stderr. */
+static int start(const struct options *options, const struct experiment *experiment,
+	const struct program *program, struct outcome *ret)
 {
-	size_t count = 0;
-	char **argv;
-	int result;
+	char **words = program_words(program, options->command);
+	int result = EXIT_SETUP;
 
-	while (command[count])
-		count++;
-	argv = calloc(count + 2, sizeof(*argv));
-	if (!argv)
-		return -ENOMEM;
-	argv[0] = (char *)"sh";
-	argv[1] = (char *)program->path;
-	memcpy(argv + 2, command + 1, (count - 1) * sizeof(*argv));
-	result = child_run("/bin/sh", argv, environ, ret);
-	free(argv);
+	if (!words)
+		say("no memory");
+	else if (!experiment_begin(experiment, options, program->path, words))
+		result = child_run(program->path, words, environ, ret);
+	if (words != options->command)
+		free(words);
 	return result;
+}
+
+/* A text without #! is a shell script to execvp() and to every shell, so it is one here. */
+static void give_to_shell(struct program *program)
+{
+	memcpy(program->script, program->path, sizeof(program->script));
+	strcpy(program->path, "/bin/sh");
 }
 
 /* A descriptor 0, 1 or 2 that is closed stays so for the program, but none of our files may become it. */
@@ -252,7 +267,7 @@ static void fill_standard_descriptors(void)
 int main(int argc, char **argv)
 {
 	struct options options;
-	struct program program;
+	struct program program = {0};
 	struct experiment experiment;
 	struct outcome outcome;
 	struct tools tools;
@@ -269,19 +284,20 @@ int main(int argc, char **argv)
 		return result;
 	if (find_tools(&tools) || experiment_create(options.directory, options.command[0], &experiment))
 		return EXIT_SETUP;
-	if (experiment_write(&experiment, &options, program.path, NULL) ||
-		experiment_save_vdso(&experiment) ||
-		set_environment(&options, &program, &experiment, &tools)) {
+	if (experiment_save_vdso(&experiment) || set_environment(&options, &program, &experiment, &tools)) {
 		experiment_discard(&experiment);
 		return EXIT_SETUP;
 	}
-	result = child_run(program.path, options.command, environ, &outcome);
-	if (result == -ENOEXEC && program.text)
-		result = run_shell(&program, options.command, &outcome);
+	result = start(&options, &experiment, &program, &outcome);
+	if (result == -ENOEXEC && program.text) {
+		give_to_shell(&program);
+		result = start(&options, &experiment, &program, &outcome);
+	}
 	if (result) {
-		say("%s: cannot be executed: %s", program.path, strerror(-result));
+		if (result < 0)
+			say("%s: cannot be executed: %s", program.path, strerror(-result));
 		experiment_discard(&experiment);
-		return result == -ENOENT ? EXIT_NOT_FOUND : EXIT_CANNOT_EXECUTE;
+		return result > 0 ? result : result == -ENOENT ? EXIT_NOT_FOUND : EXIT_CANNOT_EXECUTE;
 	}
 	finish(&options, &experiment, &program, &tools, &outcome);
 	child_end_alike(outcome.status);

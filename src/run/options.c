@@ -84,6 +84,7 @@ static const char help_text[] =
 	"  hybrid-run ./solver input.dat          then: hybrid-report hyb-solver-*\n"
 	"  hybrid-run --report -r 997 ./solver    997 samples a second, report at once\n"
 	"  hybrid-run -o run1 --wall ./server     see where it waits\n"
+	"  hybrid-run app.py input.dat            a Python program, with python3 of PATH\n"
 	"  hybrid-run --trace --trace-limit 200M ./solver\n";
 
 /* Reads a decimal number that begins `text`; *ret_end is what follows. False if there is none up to `max`. */

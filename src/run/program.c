@@ -60,6 +60,26 @@ int program_find(const char *name, char ret_path[PATH_MAX])
 	}
 }
 
+char **program_words(const struct program *program, char **command)
+{
+	size_t count = 0, used = 0;
+	char **words;
+
+	if (!*program->script)
+		return command;
+	while (command[count])
+		count++;
+	words = calloc(count + 3, sizeof(*words));
+	if (!words)
+		return NULL;
+	words[used++] = (char *)program->path;
+	if (*program->option)
+		words[used++] = (char *)program->option;
+	words[used++] = (char *)program->script;
+	memcpy(words + used, command + 1, (count - 1) * sizeof(*words));
+	return words;
+}
+
 /* The path of the first PT_INTERP into `interp`; "" if there is none. False if the headers cannot be read. */
 static bool read_interp(int fd, const ElfW(Ehdr) * elf, char interp[PATH_MAX])
 {

@@ -92,11 +92,11 @@ def test_preload_of_the_user_stays(measure, compile_c):
 
 def test_options_reach_the_runtime(measure):
     e = measure("env", options=["-r", "997", "--source", "perf", "--trace", "--trace-limit", "3M", "--budget", "2.5",
-                                "--demote", "7:9", "--signal", "40"])
-    assert re.search(r"^HYBRID_OPTIONS=rate=997,source=perf,trace=1,trace_limit=3145728,budget=25,demote=7:9,signal=40,parent=\d+$",
+                                "--demote", "7:9", "--signal", "40", "--python", "hooks"])
+    assert re.search(r"^HYBRID_OPTIONS=rate=997,source=perf,trace=1,trace_limit=3145728,budget=25,demote=7:9,signal=40,python=hooks,parent=\d+$",
                      e.stdout, re.M)
-    e = measure("env", options=["--wall", "--demote=0", "--trace-limit=0", "--rate=0"])
-    assert re.search(r"^HYBRID_OPTIONS=rate=0,source=wall,trace=0,trace_limit=0,budget=50,demote=0:0,signal=16,parent=\d+$",
+    e = measure("env", options=["--wall", "--demote=0", "--trace-limit=0", "--rate=0", "--python=off"])
+    assert re.search(r"^HYBRID_OPTIONS=rate=0,source=wall,trace=0,trace_limit=0,budget=50,demote=0:0,signal=16,python=off,parent=\d+$",
                      e.stdout, re.M)
 
 
@@ -104,7 +104,7 @@ def test_defaults(measure):
     options = dict(pair.split("=") for pair in measure("true").values["options"].split(","))
     assert 0 < int(options.pop("rate")) <= 250
     assert options == {"source": "auto", "trace": "0", "trace_limit": str(1 << 30), "budget": "50",
-                       "demote": "100000:500", "signal": "16"}
+                       "demote": "100000:500", "signal": "16", "python": "frames"}
 
 
 @pytest.mark.parametrize("rate", [0, 1, 10000])
@@ -121,6 +121,7 @@ def test_rates_that_are_right(measure, rate):
     (["--budget", "0"], "percent"), (["--budget", "101"], "percent"), (["--budget", "x"], "percent"),
     (["--demote", "5"], "CALLS:NANOSECONDS"), (["--demote", "5:"], "CALLS"), (["--demote", ":5"], "CALLS"),
     (["--signal", "9"], "--signal 9"), (["--signal", "0"], "--signal"), (["--signal", "65"], "--signal"),
+    (["--python", "on"], "frames, hooks or off"), (["--python="], "frames, hooks or off"),
     (["--filter", "/does/not/exist"], "/does/not/exist"), (["--filter", "/"], "/: .*directory"),
     (["--bogus"], "--bogus"), (["-o"], "argument"), ([], "no program"),
 ])
