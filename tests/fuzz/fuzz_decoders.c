@@ -1,8 +1,9 @@
-/* libFuzzer target: any bytes as a TRACE chunk, and as a DEFS chunk. */
+/* libFuzzer target: any bytes as a TRACE chunk, as a DEFS chunk, and as a table of Python lines. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "reader/defs.h"
+#include "reader/python_lines.h"
 #include "reader/trace.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -41,6 +42,24 @@ static void read_defs(const void *data, size_t size)
 	}
 }
 
+/* The first bytes choose the instruction. */
+static void read_lines(const uint8_t *data, size_t size)
+{
+	uint32_t instruction;
+
+	if (size < sizeof(instruction))
+		return;
+	memcpy(&instruction, data, sizeof(instruction));
+	data += sizeof(instruction);
+	size -= sizeof(instruction);
+	for (unsigned format = HYB_LINES_NONE; format <= HYB_LINES_LOCATIONS + 1; format++) {
+		if (python_line(format, data, size, 7, 0) != 7)
+			abort();
+		python_line(format, data, size, UINT32_MAX, instruction);
+		python_line(format, data, size, 7, instruction % (uint32_t)(8 * size + 1));
+	}
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	uint8_t *copy = malloc(size ? size : 1);
@@ -51,6 +70,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	memcpy(copy, data, size);
 	read_trace(data, size);
 	read_defs(copy, size);
+	read_lines(copy, size);
 	free(copy);
 	return 0;
 }
