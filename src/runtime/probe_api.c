@@ -1,6 +1,7 @@
 /* What programs call through include/hybrid/hybrid.h. */
 #include "hybrid/hybrid.h"
 #include "probe.h"
+#include "python/frames.h"
 #include "regions.h"
 
 #define VALUE_MAX 8000 /* bytes of a metadata value that are kept */
@@ -22,7 +23,7 @@ static inline uint64_t key_of(struct hybrid_region *region)
 	return likely(key && key >> 48 == rt.epoch) ? key : define(region);
 }
 
-static void enter(struct hybrid_region *region)
+static inline void enter_at(struct hybrid_region *region, struct unwind_snippet snippet)
 {
 	struct thread *t = probe_begin(true);
 	uint64_t key;
@@ -31,10 +32,27 @@ static void enter(struct hybrid_region *region)
 		return;
 	key = key_of(region);
 	if (likely(key))
-		probe_enter(t, HYB_NODE_REGION, key, PROBE_SNIPPET);
+		probe_enter(t, HYB_NODE_REGION, key, snippet);
 	else
 		probe_skip(t, NULL, false);
 	probe_end(t);
+}
+
+static void enter(struct hybrid_region *region)
+{
+	enter_at(region, PROBE_SNIPPET);
+}
+
+static void enter_frame(struct hybrid_region *region)
+{
+	struct unwind_snippet snippet = PROBE_SNIPPET;
+	uintptr_t frame = python_frame();
+
+	if (frame) {
+		snippet.ra = UNWIND_IN_PYTHON;
+		snippet.fp = frame;
+	}
+	enter_at(region, snippet);
 }
 
 static void leave(struct hybrid_region *region)
@@ -237,4 +255,5 @@ __attribute__((visibility("default"))) const struct hybrid_api hybrid_api_1 = {
 	.resume = resume_all,
 	.metadata = metadata,
 	.thread_name = thread_name,
+	.enter_frame = enter_frame,
 };

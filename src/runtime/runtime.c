@@ -11,6 +11,7 @@
 #include "fork.h"
 #include "modules.h"
 #include "probe.h"
+#include "python/python.h"
 #include "regions.h"
 #include "sampler.h"
 #include "sys.h"
@@ -117,6 +118,7 @@ bool runtime_begin(void)
 	regions_reset();
 	modules_init();
 	rt.own_module = HYB_CODE_MODULE(unwind_rule_at((uintptr_t)runtime_begin).code);
+	python_describe();
 	cyg_init();
 	sampler_init();
 	return true;
@@ -160,6 +162,7 @@ __attribute__((constructor)) static void runtime_init(void)
 	rt.cpu_period = rt.set.rate ? 1000000000u / rt.set.rate : 0;
 	if (!runtime_begin())
 		return;
+	python_look();
 	pthread_atfork(fork_prepare, fork_parent, fork_child);
 	at_quick_exit(runtime_fini);
 	main_stack(&lo, &hi);

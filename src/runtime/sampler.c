@@ -6,6 +6,8 @@
 #include "modules.h"
 #include "nodes.h"
 #include "probe.h"
+#include "python/frames.h"
+#include "python/python.h"
 #include "trace.h"
 #include "unwind.h"
 
@@ -46,25 +48,31 @@ static void snippet_gone(void *data, uintptr_t sp)
 	}
 }
 
-static enum hyb_partial partial_of(enum unwind_end end)
+static enum hyb_partial partial_of(uint64_t end)
 {
 	return end == UNWIND_NO_RULE     ? HYB_PARTIAL_NO_RULE
 	       : end == UNWIND_BAD_STACK ? HYB_PARTIAL_BAD_STACK
-	       : end == UNWIND_TOO_DEEP  ? HYB_PARTIAL_TOO_DEEP
-					 : 0;
+					 : HYB_PARTIAL_TOO_DEEP;
+}
+
+/* The node of an entry of a walk. */
+static uint32_t intern_entry(struct thread *t, uint32_t parent, uint64_t entry)
+{
+	if (entry & UNWIND_PYTHON)
+		return node_intern(t, parent, HYB_NODE_PYTHON, entry & ~UNWIND_PYTHON);
+	if (entry & UNWIND_GAP)
+		return node_intern(t, parent, HYB_NODE_PARTIAL, partial_of(entry & ~UNWIND_GAP));
+	if (entry & UNWIND_EXACT)
+		return node_intern(t, parent, HYB_NODE_LEAF, entry & ~UNWIND_EXACT);
+	return node_intern(t, parent, HYB_NODE_CALL, entry);
 }
 
 /* The node of the path, below the innermost open region; 0 if there is no room. */
 static uint32_t intern_path(struct thread *t, const struct unwind *u)
 {
 	const uint64_t *code = u->code + u->max - u->count; /* outermost first */
-	enum hyb_partial partial = partial_of(u->end);
 	uint32_t node = t->top->node, same = 0;
 
-	if (partial) {
-		t->loc->partial[partial]++;
-		node = node_intern(t, node, HYB_NODE_PARTIAL, partial);
-	}
 	/* Consecutive samples share most of their path. */
 	if (node == t->last_base)
 		while (same < u->count && same < t->last_count && code[same] == t->keys[same])
@@ -73,11 +81,8 @@ static uint32_t intern_path(struct thread *t, const struct unwind *u)
 	if (same)
 		node = t->path[same - 1];
 	for (t->last_count = same; t->last_count < u->count && node; t->last_count++) {
-		uint64_t key = code[t->last_count];
-
-		node = node_intern(
-			t, node, key & UNWIND_EXACT ? HYB_NODE_LEAF : HYB_NODE_CALL, key & ~UNWIND_EXACT);
-		t->keys[t->last_count] = key;
+		node = intern_entry(t, node, code[t->last_count]);
+		t->keys[t->last_count] = code[t->last_count];
 		t->path[t->last_count] = node;
 	}
 	if (!node)
@@ -102,26 +107,45 @@ static void trim_wrapper(struct unwind *u)
 	u->max = last + 1;
 }
 
+static void count_walk(struct thread *t, const struct unwind *u)
+{
+	const struct python_walk *p = u->python;
+
+	t->loc->frames += u->count;
+	t->loc->guessed += u->guessed;
+	if (u->end > UNWIND_OUTERMOST)
+		t->loc->partial[partial_of(u->end)]++;
+	if (!p || !p->state)
+		return;
+	t->loc->python[HYB_PYTHON_WOVEN] += p->placed != 0;
+	t->loc->python[HYB_PYTHON_LOST] += p->lost;
+	t->loc->python[HYB_PYTHON_UNMATCHED] += p->unmatched;
+	t->loc->python[HYB_PYTHON_RELEASED] += p->placed && !p->has_gil;
+}
+
 static uint32_t walk(struct thread *t, const ucontext_t *context)
 {
+	struct python_walk python_walk;
 	struct snippets snippets = {t, t->loc->depth};
 	struct unwind u = {
 		.context = context,
 		.next_snippet = next_snippet,
 		.gone = snippet_gone,
 		.data = &snippets,
+		.python = python_layout() ? &python_walk : NULL,
+		.thread_lo = t->stack_lo,
+		.thread_hi = t->stack_hi,
 		.code = t->new_keys,
 		.max = MAX_FRAMES,
 	};
 	uintptr_t sp = (uintptr_t)context->uc_mcontext.gregs[REG_RSP];
 
 	if (sp >= t->stack_lo && sp < t->stack_hi) { /* not on a stack of the program's own making */
-		u.stack_lo = sp;
+		u.stack_lo = u.thread_lo = sp;
 		u.stack_hi = t->stack_hi;
 	}
 	unwind_walk(&u);
-	t->loc->frames += u.count;
-	t->loc->guessed += u.guessed;
+	count_walk(t, &u);
 	if (t->in_blocking_call)
 		trim_wrapper(&u);
 	return intern_path(t, &u);

@@ -140,8 +140,14 @@ uint64_t store_claim(enum hyb_chunk_kind kind, uint32_t size, uint32_t location,
 /* Room for `size` bytes in the DEFS chunk in use, or in a new one. Returns the file offset or 0. */
 static uint64_t take_def(uint32_t size)
 {
-	if (size > DEFS_CHUNK - sizeof(struct hyb_chunk))
-		return 0;
+	if (size > DEFS_CHUNK - sizeof(struct hyb_chunk)) { /* one of its own */
+		uint32_t whole = (size + (uint32_t)sizeof(struct hyb_chunk) + HYB_PAGE - 1) & ~(HYB_PAGE - 1);
+		uint64_t at = whole <= HYB_SEGMENT ? store_claim(HYB_CHUNK_DEFS, whole, 0, 0) : 0;
+
+		if (at)
+			((struct hyb_chunk *)store_at(at))->used += size;
+		return at ? at + sizeof(struct hyb_chunk) : 0;
+	}
 	for (;;) {
 		uint64_t at = atomic_load(&store.defs), next;
 		struct hyb_chunk *chunk = at ? store_at(at) : NULL;

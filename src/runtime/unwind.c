@@ -4,10 +4,12 @@
 
 #include "cfi.h"
 #include "memory.h"
+#include "python/frames.h"
 #include "unwind_cache.h"
 #include "unwind_guess.h"
 
 #define HELPER_STACK 0x100000u /* bytes that helpers of a probe may have used */
+#define MAX_EVALUATIONS 100000u /* that are counted on a stack */
 
 /* The frame that the walk stands at. */
 struct walk {
@@ -17,6 +19,7 @@ struct walk {
 	uintptr_t pc; /* interrupted instruction, or return address */
 	uintptr_t sp, rbp;
 	bool exact; /* pc was interrupted, no call is in front of it */
+	bool beyond; /* outside of the snippet: evaluations are counted, nothing else */
 	bool full; /* all steps by the interpreter: some frame needs other registers */
 	bool regs_hold; /* `regs` are this frame's */
 	struct cfi_regs regs;
@@ -178,7 +181,7 @@ static bool same_stack(const struct unwind *u, const struct unwind_snippet *s, u
  * the frame that did is gone, its caller is taken for it. Probes that were
  * entered on another stack are passed over for the next one outwards.
  */
-static bool at_snippet(struct walk *w, const struct unwind_rule *rule, uintptr_t reach)
+static bool at_snippet(struct walk *w, const struct unwind_rule *rule, uintptr_t reach, bool evaluation)
 {
 	const struct unwind *u = w->u;
 	struct unwind_snippet *s = &w->snippet;
@@ -186,6 +189,8 @@ static bool at_snippet(struct walk *w, const struct unwind_rule *rule, uintptr_t
 	while (s->sp && reach > s->sp) {
 		uintptr_t gone;
 
+		if (s->ra == UNWIND_IN_PYTHON)
+			return evaluation;
 		if (!s->ra || (rule->function && rule->function == unwind_rule_at(s->ra - 1).function))
 			return true;
 		gone = snippet_reach(s);
@@ -207,43 +212,114 @@ static bool can_be_code(const struct walk *w)
 	return w->pc - w->stack.lo >= w->stack.hi - w->stack.lo && memory_readable(w->pc);
 }
 
+/* Puts the frame that the walk stands at. False: no room. */
+static bool put(struct walk *w, const struct unwind_rule *rule)
+{
+	struct unwind *u = w->u;
+	struct python_walk *p = u->python;
+	uint64_t code = rule->code + !w->exact + (w->exact ? UNWIND_EXACT : 0);
+
+	if (rule->kind == RULE_SIGNAL) /* the trampoline is no frame of anybody's */
+		return true;
+	if (p && p->counted && rule->function == p->evaluation) {
+		p->evaluations++;
+		code |= UNWIND_EVALUATION;
+	}
+	if (w->beyond)
+		return p->evaluations < MAX_EVALUATIONS;
+	if (u->count + 1 >= u->max) /* one is for the gap */
+		return false;
+	u->code[u->max - ++u->count] = code;
+	return true;
+}
+
+/* Whether the frame from `sp` to where the walk stands now ran Python frames; those are put. */
+static bool pass_python(struct walk *w, const struct unwind_rule *rule, uintptr_t sp)
+{
+	struct python_walk *p = w->u->python;
+	const struct unwind_snippet *s = &w->snippet;
+
+	if (!p)
+		return false;
+	if (p->counted)
+		return rule->function == p->evaluation;
+	return w->sp > p->mark &&
+	       python_walk_pass(p, w->u, sp, w->sp, s->ra == UNWIND_IN_PYTHON && w->sp > s->sp ? s->fp : 0);
+}
+
+/* At a snippet. Counted evaluations are counted to the end of the stack. */
+static enum step end_at_snippet(struct walk *w)
+{
+	struct python_walk *p = w->u->python;
+
+	if (!p || !p->counted || !p->frame)
+		return stop(w, UNWIND_SNIPPET);
+	p->inside = p->evaluations;
+	w->beyond = true;
+	return STEP_ON;
+}
+
+static void begin(struct walk *w)
+{
+	struct unwind *u = w->u;
+	bool full = w->full;
+
+	load_context(w, u->context);
+	u->count = u->guessed = 0;
+	w->beyond = false;
+	if (u->python)
+		python_walk_begin(u->python, u->thread_lo, u->thread_hi);
+	w->full = full;
+	if (!full)
+		w->snippet = u->next_snippet(u->data);
+}
+
+static void end(struct walk *w)
+{
+	struct unwind *u = w->u;
+	struct python_walk *p = u->python;
+
+	if (p && p->counted)
+		python_walk_weave(p, u, u->end == UNWIND_OUTERMOST);
+	if (w->beyond)
+		u->end = UNWIND_SNIPPET;
+	if (u->end == UNWIND_OUTERMOST && p && !p->counted)
+		p->unmatched |= p->frame != 0;
+	if (u->end <= UNWIND_OUTERMOST)
+		return;
+	u->code[u->max - ++u->count] = UNWIND_GAP | u->end;
+	if (p)
+		python_walk_rest(p, u);
+}
+
 void unwind_walk(struct unwind *u)
 {
 	struct walk w = {.u = u, .stack = {.lo = u->stack_lo, .hi = u->stack_hi}};
 	enum step next = STEP_RESTART;
 
-	for (;;) {
+	while (next != STEP_STOP) {
 		struct unwind_rule rule;
 		uintptr_t sp;
 
-		if (next == STEP_RESTART) { /* at most twice */
-			bool full = w.full;
-
-			load_context(&w, u->context);
-			w.full = full;
-			u->count = u->guessed = 0;
-			if (!full)
-				w.snippet = u->next_snippet(u->data);
-		}
+		if (next == STEP_RESTART) /* at most twice */
+			begin(&w);
 		rule = unwind_rule_at(w.pc - !w.exact);
-		if (u->count == u->max) {
-			u->end = UNWIND_TOO_DEEP;
-			return;
-		}
 		if (rule.kind == RULE_UNKNOWN && u->count && !can_be_code(&w)) {
-			u->end = UNWIND_BAD_STACK;
-			return;
+			stop(&w, UNWIND_BAD_STACK);
+			break;
 		}
-		if (rule.kind != RULE_SIGNAL) /* the trampoline is no frame of anybody's */
-			u->code[u->max - ++u->count] = rule.code + !w.exact + (w.exact ? UNWIND_EXACT : 0);
+		if (!put(&w, &rule)) {
+			stop(&w, UNWIND_TOO_DEEP);
+			break;
+		}
 		sp = w.sp;
 		next = step(&w, &rule);
-		if (next == STEP_STOP)
-			return;
-		if (next == STEP_ON && rule.kind != RULE_SIGNAL && w.sp >= sp &&
-			at_snippet(&w, &rule, w.sp)) {
-			u->end = UNWIND_SNIPPET;
-			return;
+		if (next == STEP_ON && rule.kind != RULE_SIGNAL && w.sp >= sp && !w.beyond) {
+			bool evaluation = pass_python(&w, &rule, sp);
+
+			if (at_snippet(&w, &rule, w.sp, evaluation))
+				next = end_at_snippet(&w);
 		}
 	}
+	end(&w);
 }

@@ -32,9 +32,12 @@ enum unwind_end {
 /* Where a walk may stop: a frame of the function that holds `ra`, reaching above `sp`. */
 struct unwind_snippet {
 	uintptr_t sp; /* 0: none */
-	uintptr_t ra; /* 0: not known, any function will do */
+	uintptr_t ra; /* 0: not known, any function will do; UNWIND_IN_PYTHON */
 	uintptr_t fp; /* the function's frame pointer register there */
 };
+
+/* As `ra`: a Python frame entered the probe, `fp` is its address. The walk ends in its evaluation. */
+#define UNWIND_IN_PYTHON 1u
 
 struct unwind {
 	/* in */
@@ -48,16 +51,23 @@ struct unwind {
 	 */
 	void (*gone)(void *data, uintptr_t sp);
 	void *data;
+	struct python_walk *python; /* NULL: Python's frames are not asked for */
+	uintptr_t thread_lo, thread_hi; /* Python: the thread's stack */
 	uint64_t *code; /* filled from `max` downwards: the outermost frame ends up lowest */
 	size_t max;
 	/* out */
-	size_t count; /* frames found: code[max - count] ... code[max - 1] */
+	size_t count; /* entries: code[max - count] ... code[max - 1] */
 	enum unwind_end end;
 	uint32_t guessed; /* frames found by a guess */
 };
 
 /* Bit set in code[] of a frame that was interrupted there (leaf, or below a signal frame). */
 #define UNWIND_EXACT (1ull << 47)
+/* Bits of which module ids are too small: a Python frame (and the key of its node); a gap, with an
+ * enum unwind_end; an evaluation, during the walk. */
+#define UNWIND_PYTHON (1ull << 63)
+#define UNWIND_GAP (1ull << 62)
+#define UNWIND_EVALUATION (1ull << 61)
 
 /* Moves a snippet to the calling function, while its frame is there. False: not possible. Own stack only */
 bool unwind_up(struct unwind_snippet *snippet);

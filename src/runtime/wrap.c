@@ -29,6 +29,10 @@ void wrap_init(void)
 #define FIND(ret, name, parameters) *(void **)&real_functions.name = dlsym(RTLD_NEXT, #name);
 	WRAPPED(FIND)
 #undef FIND
+	/* Of these dlsym finds the ones for programs of before 2003. */
+	*(void **)&real_functions.pthread_cond_wait = dlvsym(RTLD_NEXT, "pthread_cond_wait", "GLIBC_2.3.2");
+	*(void **)&real_functions.pthread_cond_timedwait =
+		dlvsym(RTLD_NEXT, "pthread_cond_timedwait", "GLIBC_2.3.2");
 }
 
 void raw_sigaction(int sig, const struct sigaction *action)

@@ -99,6 +99,8 @@
 	F(int, waitid, (idtype_t, id_t, siginfo_t *, int)) \
 	F(int, sem_wait, (sem_t *)) \
 	F(int, flock, (int, int)) \
+	F(int, pthread_cond_wait, (pthread_cond_t *, pthread_mutex_t *)) \
+	F(int, pthread_cond_timedwait, (pthread_cond_t *, pthread_mutex_t *, const struct timespec *)) \
 	F(int, sendmmsg, (int, struct mmsghdr *, unsigned, int))
 
 struct real {

@@ -6,6 +6,7 @@
 #include <dlfcn.h>
 
 #include "modules.h"
+#include "python/python.h"
 #include "wrap.h"
 
 /* Called by the jumps below. Returns where to go on. */
@@ -16,6 +17,8 @@ void *wrap_dl_target(int closing)
 	static void *target[2]; /* looked up once; two threads find the same */
 
 	modules_changing();
+	python_look();
+	python_expect();
 	if (!target[closing])
 		target[closing] = dlsym(RTLD_NEXT, closing ? "dlclose" : "dlopen");
 	return target[closing];

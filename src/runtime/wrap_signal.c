@@ -8,6 +8,7 @@
 #include <ucontext.h>
 #include <unistd.h>
 
+#include "python/python.h"
 #include "sampler.h"
 #include "wrap.h"
 
@@ -53,6 +54,7 @@ EXPORT int sigaction(int sig, const struct sigaction *action, struct sigaction *
 {
 	struct sigaction previous;
 
+	python_look(); /* an interpreter that was opened later begins with its signals */
 	if (!is_ours(sig))
 		return other_action(sig, action, old);
 	previous = rt.program_action;

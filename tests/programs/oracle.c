@@ -26,6 +26,7 @@
 
 #include "runtime/cyg.h"
 #include "runtime/modules.h"
+#include "runtime/python/frames.h"
 #include "runtime/store.h"
 #include "runtime/unwind.h"
 #include "runtime/unwind_cache.h"
@@ -57,6 +58,28 @@ uint64_t store_define(enum hyb_def_type type, const void *head, size_t head_len,
 
 void cyg_forget(void)
 {
+}
+
+/* Python's frames are not asked for here. */
+void python_walk_begin(struct python_walk *p, uintptr_t stack_lo, uintptr_t stack_hi)
+{
+	(void)p, (void)stack_lo, (void)stack_hi;
+}
+
+bool python_walk_pass(struct python_walk *p, struct unwind *u, uintptr_t sp, uintptr_t reach, uintptr_t last)
+{
+	(void)p, (void)u, (void)sp, (void)reach, (void)last;
+	return false;
+}
+
+void python_walk_weave(struct python_walk *p, struct unwind *u, bool whole)
+{
+	(void)p, (void)u, (void)whole;
+}
+
+void python_walk_rest(struct python_walk *p, struct unwind *u)
+{
+	(void)p, (void)u;
 }
 
 static struct oracle {

@@ -1,0 +1,324 @@
+#include "frames.h"
+
+#include <pthread.h>
+#include <string.h>
+
+#include "code.h"
+#include "runtime/memory.h"
+#include "python.h"
+#include "runtime/unwind.h"
+
+#define FRAME_MAX 128u /* bytes of a frame that are looked at */
+#define MAX_CHAIN 100000u /* frames of a thread that are followed to find an evaluation's last */
+#define MAX_CHUNKS 4096u
+
+struct frame {
+	uintptr_t code, previous;
+	uint32_t instruction; /* as in a node's key */
+	uint8_t owner;
+	bool entry;
+};
+
+/* Whether an address is in the part of the thread's data stack that is in use. */
+static bool in_data_stack(const struct python_layout *l, const char *state, uintptr_t address)
+{
+	uintptr_t chunk = python_word((uintptr_t)state, l->thread.stack_chunk);
+	uintptr_t end = python_word((uintptr_t)state, l->thread.stack_top);
+
+	for (uint32_t i = 0; chunk && i < MAX_CHUNKS; i++) {
+		if (address >= chunk + l->chunk.data && address < end)
+			return true;
+		chunk = python_word(chunk, l->chunk.previous);
+		end = chunk ? chunk + python_word(chunk, l->chunk.size) : 0;
+	}
+	return false;
+}
+
+/* The bytes of a frame: in place where they must be readable, else copied. NULL: there is no frame. */
+static const char *frame_bytes(
+	const struct python_walk *p, const struct python_layout *l, uintptr_t address, char *copy)
+{
+	if (!address || address % 8)
+		return NULL;
+	if (l->chain == PYTHON_FRAME_OBJECTS) /* linked only while whole */
+		return (const char *)address;
+	if (in_data_stack(l, p->state, address) ||
+		(address >= p->stack_lo && address + l->frame.size <= p->stack_hi))
+		return (const char *)address;
+	return memory_copy(copy, address, l->frame.size) ? copy : NULL; /* in a generator */
+}
+
+static uint32_t instruction_of(const struct python_layout *l, const char *bytes, uintptr_t code)
+{
+	int64_t offset; /* in bytes */
+	int32_t number;
+
+	if (l->instruction == PYTHON_POINTER) {
+		offset = (int64_t)(python_word((uintptr_t)bytes, l->frame.instruction) - code -
+				   l->code.instructions);
+	} else {
+		memcpy(&number, bytes + l->frame.instruction, sizeof(number));
+		offset = l->instruction == PYTHON_OFFSET_UNITS ? (int64_t)number * 2 : number;
+	}
+	offset = offset < 0 ? 0 : offset / 2 + 1;
+	return offset < 0xffffff ? (uint32_t)offset : 0;
+}
+
+static bool read_frame(
+	const struct python_walk *p, const struct python_layout *l, uintptr_t address, struct frame *ret)
+{
+	char copy[FRAME_MAX];
+	const char *bytes = frame_bytes(p, l, address, copy);
+
+	if (!bytes)
+		return false;
+	ret->code = python_word((uintptr_t)bytes, l->frame.code);
+	ret->previous = python_word((uintptr_t)bytes, l->frame.previous);
+	ret->instruction = instruction_of(l, bytes, ret->code);
+	ret->owner = l->frame.owner ? (uint8_t)bytes[l->frame.owner] : 0;
+	ret->entry = l->frame.is_entry && bytes[l->frame.is_entry];
+	return true;
+}
+
+/* ------------------------------------------------------------- the walk */
+
+static void lose(struct python_walk *p)
+{
+	p->lost = p->lost || p->frame;
+	p->frame = 0;
+	p->mark = UINTPTR_MAX;
+}
+
+/* Finds the shim that ends the frames of the evaluation at p->frame: it lies in its C frame. */
+static void find_shim(struct python_walk *p, const struct python_layout *l)
+{
+	uintptr_t at = p->frame;
+	struct frame f;
+
+	for (uint32_t i = 0; at && i < MAX_CHAIN; i++, at = f.previous) {
+		if (!read_frame(p, l, at, &f))
+			break;
+		if (f.owner == PYTHON_OWNED_BY_C_STACK) {
+			p->mark = at;
+			return;
+		}
+	}
+	lose(p);
+}
+
+/* What was read is a frame: not what the stack held before a _PyCFrame was filled in. */
+static bool is_frame(const struct frame *f)
+{
+	struct python_code code;
+
+	return f->owner == PYTHON_OWNED_BY_C_STACK || python_code(f->code, &code);
+}
+
+/* The evaluation whose _PyCFrame this is; passes over one that has no frame yet. */
+static void find_cframe(struct python_walk *p, const struct python_layout *l, uintptr_t cframe)
+{
+	p->frame = 0;
+	p->mark = UINTPTR_MAX;
+	for (uint32_t i = 0; i < MAX_CHAIN; i++) {
+		struct frame f;
+		uintptr_t first;
+
+		if (cframe < p->stack_lo || cframe >= p->stack_hi || cframe % 8)
+			return; /* the last one is in the thread state itself */
+		first = python_word(cframe, l->cframe.frame);
+		if (first && read_frame(p, l, first, &f) && is_frame(&f)) {
+			p->frame = first;
+			p->cframe = p->mark = cframe;
+			return;
+		}
+		if (python_word(cframe, l->cframe.previous) <= cframe)
+			return;
+		cframe = python_word(cframe, l->cframe.previous);
+	}
+}
+
+/* Goes on to the evaluation outside of the one whose last frame was read. */
+static void next_evaluation(struct python_walk *p, const struct python_layout *l, uintptr_t previous)
+{
+	if (l->chain == PYTHON_ENTRY_FLAGS) {
+		find_cframe(p, l, python_word(p->cframe, l->cframe.previous));
+		return;
+	}
+	p->frame = previous;
+	p->mark = UINTPTR_MAX;
+	if (previous)
+		find_shim(p, l);
+}
+
+static bool put_frame(struct python_walk *p, struct unwind *u, const struct frame *f)
+{
+	struct python_code code;
+
+	if (u->count == u->max || !python_code(f->code, &code))
+		return false;
+	u->code[u->max - ++u->count] = UNWIND_PYTHON | HYB_PYTHON(code.id, f->instruction);
+	p->placed++;
+	return true;
+}
+
+/* Puts the frames of the evaluation into the walk (or passes over them) and goes on to the next one. */
+static void place_evaluation(struct python_walk *p, struct unwind *u, uintptr_t last, bool put)
+{
+	const struct python_layout *l = python_layout();
+	bool stopped = !put;
+	struct frame f;
+
+	for (uint32_t i = 0; i < MAX_CHAIN; i++) {
+		uintptr_t at = p->frame;
+
+		if (!read_frame(p, l, at, &f)) {
+			lose(p);
+			return;
+		}
+		if (f.owner == PYTHON_OWNED_BY_C_STACK) {
+			next_evaluation(p, l, f.previous);
+			return;
+		}
+		if (!stopped && !put_frame(p, u, &f)) {
+			lose(p);
+			return;
+		}
+		stopped |= at == last;
+		if (f.entry) {
+			next_evaluation(p, l, f.previous);
+			return;
+		}
+		p->frame = f.previous;
+		if (!p->frame) {
+			p->mark = UINTPTR_MAX;
+			return;
+		}
+	}
+}
+
+bool python_walk_pass(struct python_walk *p, struct unwind *u, uintptr_t sp, uintptr_t reach, uintptr_t last)
+{
+	/* What lies below this frame was left behind: a stack was switched, or another one is walked. */
+	while (p->mark < sp && sp < p->stack_hi && sp >= p->stack_lo) {
+		p->unmatched = true;
+		place_evaluation(p, u, 0, false);
+	}
+	if (p->mark < sp || p->mark >= reach)
+		return false;
+	place_evaluation(p, u, last, true);
+	return true;
+}
+
+void python_walk_begin(struct python_walk *p, uintptr_t stack_lo, uintptr_t stack_hi)
+{
+	const struct python_layout *l = python_layout();
+
+	*p = (struct python_walk){
+		.mark = UINTPTR_MAX, .stack_lo = stack_lo, .stack_hi = stack_hi, .inside = UINT32_MAX};
+	p->state = l ? python_own_state(&p->has_gil) : NULL;
+	if (!p->state)
+		return;
+	p->counted = l->chain == PYTHON_FRAME_OBJECTS;
+	p->evaluation = python.evaluation;
+	if (l->thread.cframe)
+		find_cframe(p, l, python_word((uintptr_t)p->state, l->thread.cframe));
+	else
+		p->frame = python_word((uintptr_t)p->state, l->thread.frame);
+	if (l->chain == PYTHON_SHIMS && p->frame)
+		find_shim(p, l);
+}
+
+uintptr_t python_frame(void)
+{
+	const struct python_layout *l = python_layout();
+	bool has_gil;
+	const char *state = l ? python_own_state(&has_gil) : NULL;
+	uintptr_t cframe;
+
+	if (!state)
+		return 0;
+	if (l->thread.frame)
+		return python_word((uintptr_t)state, l->thread.frame);
+	cframe = python_word((uintptr_t)state, l->thread.cframe);
+	return cframe ? python_word(cframe, l->cframe.frame) : 0;
+}
+
+/* ------------------------------------------- one evaluation, one frame */
+
+/* How many frames the thread has. */
+static uint32_t count_frames(const struct python_walk *p, const struct python_layout *l)
+{
+	uint32_t n = 0;
+
+	for (uintptr_t at = p->frame; at && n < MAX_CHAIN; n++)
+		at = python_word(at, l->frame.previous);
+	return n;
+}
+
+/*
+ * Puts frames, innermost first at the start of code[], between the native ones
+ * that are marked as evaluations: all move outwards to make room.
+ */
+static void weave(struct unwind *u, uint32_t frames)
+{
+	size_t first = u->max - u->count, to = first - frames;
+
+	for (size_t i = first; i < u->max; i++) {
+		uint64_t native = u->code[i];
+
+		if (native & UNWIND_EVALUATION && frames)
+			u->code[to++] = u->code[--frames];
+		u->code[to++] = native & ~UNWIND_EVALUATION;
+	}
+}
+
+static void forget_evaluations(struct unwind *u)
+{
+	for (size_t i = u->max - u->count; i < u->max; i++)
+		u->code[i] &= ~UNWIND_EVALUATION;
+}
+
+/*
+ * Before it links its frame, and after it unlinked it, an evaluation has none: the
+ * innermost may be at that point. Any other difference was not understood.
+ */
+void python_walk_weave(struct python_walk *p, struct unwind *u, bool whole)
+{
+	const struct python_layout *l = python_layout();
+	uint32_t inside = p->inside < p->evaluations ? p->inside : p->evaluations;
+	uint32_t frames = whole ? count_frames(p, l) : p->evaluations, unlinked = p->evaluations - frames;
+	uintptr_t at = p->frame;
+	struct python_code code;
+
+	if (!at) {
+		forget_evaluations(u);
+		return;
+	}
+	inside = inside > unlinked ? inside - unlinked : 0;
+	p->unmatched = unlinked > 1 || u->count + 2 * (size_t)inside > u->max;
+	for (uint32_t i = 0; !p->unmatched && i < inside; i++) {
+		struct frame f;
+
+		if (!at || !read_frame(p, l, at, &f) || !python_code(f.code, &code)) {
+			p->lost = true;
+			break;
+		}
+		u->code[i] = UNWIND_PYTHON | HYB_PYTHON(code.id, f.instruction);
+		at = f.previous;
+		p->placed++;
+	}
+	if (p->unmatched || p->lost) {
+		p->placed = 0;
+		forget_evaluations(u);
+		return;
+	}
+	weave(u, inside);
+	u->count += inside;
+	p->frame = at;
+}
+
+void python_walk_rest(struct python_walk *p, struct unwind *u)
+{
+	while (p->frame && !p->unmatched && (p->counted || p->mark != UINTPTR_MAX))
+		place_evaluation(p, u, 0, true);
+}

@@ -1,0 +1,60 @@
+/*
+ * The Python frames of the calling thread, woven into a walk of its native
+ * stack: each frame is put outside of the evaluation on the native stack that
+ * runs it (paper 003, section II, last paragraphs).
+ *
+ * From 3.11 on an evaluation runs several frames, and leaves an address of its
+ * own C frame in their chain: the walk stops by where it passes that address.
+ * Before, each frame has an evaluation of its own, and both are counted.
+ *
+ * The handler runs at any instruction, so a frame may be half pushed or popped:
+ * what is read is checked against the memory that it can be in. async-signal-safe
+ */
+#ifndef HYB_PYTHON_FRAMES_H
+#define HYB_PYTHON_FRAMES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct unwind;
+
+struct python_walk {
+	uintptr_t mark; /* in the C frame of the evaluation that runs `frame`; UINTPTR_MAX: none */
+	uintptr_t frame; /* innermost one that is not placed yet; 0: none */
+	uintptr_t cframe; /* PYTHON_ENTRY_FLAGS: of that evaluation */
+	const char *state; /* PyThreadState; NULL: the thread runs no Python */
+	uintptr_t stack_lo, stack_hi; /* of the thread */
+	uintptr_t evaluation; /* start of the function that runs a frame, where evaluations are counted */
+	bool counted; /* evaluations are counted, no marks */
+	bool has_gil;
+	bool lost; /* the chain broke off */
+	bool unmatched; /* frames were left out: their evaluation is not on the native stack */
+	uint32_t placed; /* frames */
+	uint32_t evaluations; /* counted: seen so far */
+	uint32_t inside; /* counted: of them inside the snippet; UINT32_MAX while it is not reached */
+};
+
+/* The innermost frame of the calling thread, for the snippet of a probe in it; 0: it runs no Python. */
+uintptr_t python_frame(void);
+
+/* Begins at the innermost frame. */
+void python_walk_begin(struct python_walk *p, uintptr_t stack_lo, uintptr_t stack_hi);
+
+/*
+ * The walk leaves the native frame [sp, reach), and `mark` is below `reach`: puts the
+ * frames of that evaluation into the walk, up to `last` (0: all). True if the
+ * evaluation's was this frame.
+ */
+bool python_walk_pass(struct python_walk *p, struct unwind *u, uintptr_t sp, uintptr_t reach, uintptr_t last);
+
+/*
+ * Where evaluations were counted, the native walk being over: weaves. `whole`: it came to the
+ * end of the stack.
+ */
+void python_walk_weave(struct python_walk *p, struct unwind *u, bool whole);
+
+/* The walk ends for want of native frames: puts what Python knows of outer frames. */
+void python_walk_rest(struct python_walk *p, struct unwind *u);
+
+#endif

@@ -1,0 +1,232 @@
+#include "python.h"
+
+#include <elf.h>
+#include <link.h>
+#include <pthread.h>
+#include <stdio.h>
+
+#include "code.h"
+#include "runtime/memory.h"
+#include "runtime/modules.h"
+#include "runtime/store.h"
+#include "runtime/unwind_cache.h"
+
+struct python python;
+
+static _Atomic(bool) worth_looking = true;
+
+/* ------------------------------------------------------ dynamic symbols */
+
+struct dynamic {
+	const ElfW(Sym) * symbols;
+	const char *names;
+	const uint32_t *hash; /* DT_GNU_HASH */
+};
+
+static bool read_dynamic(const struct dl_phdr_info *info, struct dynamic *ret)
+{
+	const ElfW(Dyn) *d = NULL;
+
+	*ret = (struct dynamic){0};
+	for (unsigned i = 0; i < info->dlpi_phnum; i++)
+		if (info->dlpi_phdr[i].p_type == PT_DYNAMIC)
+			d = (const ElfW(Dyn) *)(info->dlpi_addr + info->dlpi_phdr[i].p_vaddr);
+	for (; d && d->d_tag != DT_NULL; d++) {
+		/* The loader has made addresses of them, except in the kernel's page. */
+		uintptr_t at =
+			d->d_un.d_ptr < info->dlpi_addr ? info->dlpi_addr + d->d_un.d_ptr : d->d_un.d_ptr;
+
+		if (d->d_tag == DT_SYMTAB)
+			ret->symbols = (const ElfW(Sym) *)at;
+		else if (d->d_tag == DT_STRTAB)
+			ret->names = (const char *)at;
+		else if (d->d_tag == DT_GNU_HASH)
+			ret->hash = (const uint32_t *)at;
+	}
+	return ret->symbols && ret->names && ret->hash;
+}
+
+/* By the GNU hash table: buckets of symbols in a row, their hashes beside them, the last with bit 0 set. */
+static const ElfW(Sym) * find_symbol(const struct dynamic *d, const char *name)
+{
+	uint32_t buckets = d->hash[0], first = d->hash[1], bloom = d->hash[2], h = 5381, i;
+	const uint32_t *bucket = d->hash + 4 + bloom * (sizeof(ElfW(Addr)) / 4), *chain = bucket + buckets;
+
+	for (const char *p = name; *p; p++)
+		h = h * 33 + (uint8_t)*p;
+	i = buckets ? bucket[h % buckets] : 0;
+	if (i < first)
+		return NULL;
+	for (;; i++) {
+		const ElfW(Sym) *s = &d->symbols[i];
+
+		if ((chain[i - first] | 1) == (h | 1) && s->st_shndx != SHN_UNDEF &&
+			!strcmp(d->names + s->st_name, name))
+			return s;
+		if (chain[i - first] & 1)
+			return NULL;
+	}
+}
+
+struct search {
+	const char *name;
+	uintptr_t in; /* only in the object that holds this address; 0: in any */
+	uintptr_t address;
+	size_t size;
+};
+
+static bool holds(const struct dl_phdr_info *info, uintptr_t address)
+{
+	for (unsigned i = 0; i < info->dlpi_phnum; i++) {
+		const ElfW(Phdr) *p = &info->dlpi_phdr[i];
+
+		if (p->p_type == PT_LOAD && address - info->dlpi_addr - p->p_vaddr < p->p_memsz)
+			return true;
+	}
+	return false;
+}
+
+static int search_object(struct dl_phdr_info *info, size_t size __attribute__((unused)), void *data)
+{
+	struct search *s = data;
+	const ElfW(Sym) * symbol;
+	struct dynamic d;
+
+	if ((s->in && !holds(info, s->in)) || !read_dynamic(info, &d))
+		return 0;
+	symbol = find_symbol(&d, s->name);
+	if (!symbol)
+		return 0;
+	s->address = info->dlpi_addr + symbol->st_value;
+	s->size = symbol->st_size;
+	return 1;
+}
+
+uintptr_t python_symbol(const char *name, size_t *ret_size)
+{
+	/* Not dlsym: a failure would be what the program's next dlerror() tells. */
+	struct search s = {.name = name, .in = python.runtime};
+
+	dl_iterate_phdr(search_object, &s);
+	if (ret_size)
+		*ret_size = s.size;
+	return s.address;
+}
+
+/* ------------------------------------------------------- the interpreter */
+
+/* major << 8 | minor, and its text. */
+static unsigned version_of(char *text, size_t size)
+{
+	const char *(*tell)(void) = (const char *(*)(void))python_symbol("Py_GetVersion", NULL);
+	unsigned major = 0, minor = 0;
+
+	if (!tell)
+		return 0;
+	snprintf(text, size, "%s", tell());
+	text[strcspn(text, " ")] = '\0';
+	return sscanf(text, "%u.%u", &major, &minor) == 2 ? major << 8 | minor : 0;
+}
+
+static void describe(const char *version, const char *mode)
+{
+	char text[128];
+	struct module_map map;
+	struct hyb_def_metadata def = {.key_len = sizeof("hybrid.python") - 1};
+
+	def.value_len = (uint16_t)snprintf(text, sizeof(text), "CPython %s, %s", version, mode);
+	store_define(HYB_DEF_METADATA, &def, sizeof(def), "hybrid.python", def.key_len, text, def.value_len);
+	modules_update(true);
+	if (!modules_find((uintptr_t)python.own_state, &map) || !modules_path(&map))
+		return;
+	def.key_len = sizeof("hybrid.python.module") - 1;
+	def.value_len = (uint16_t)strnlen(modules_path(&map), HYB_NAME_MAX);
+	store_define(HYB_DEF_METADATA, &def, sizeof(def), "hybrid.python.module", def.key_len,
+		modules_path(&map), def.value_len);
+}
+
+void python_describe(void)
+{
+	char version[64];
+
+	python_code_reset();
+	if (!python_layout())
+		return;
+	version_of(version, sizeof(version));
+	describe(version, rt.set.python == PYTHON_HOOKS ? "hooks" : "frames");
+}
+
+/* Fills in what is known of the interpreter at python.runtime. */
+static const struct python_layout *examine(unsigned version)
+{
+	const struct python_layout *l = python_layout_of(version);
+
+	python.code_type = python_symbol("PyCode_Type", NULL);
+	python.own_state = (void *(*)(void))python_symbol("PyGILState_GetThisThreadState", NULL);
+	python.current_state = (void *(*)(void))python_symbol("_PyThreadState_UncheckedGet", NULL);
+	python.evaluation = unwind_rule_at(python_symbol("_PyEval_EvalFrameDefault", NULL)).function;
+	if (!l || !python.code_type || !python.own_state || !python.current_state || !python.evaluation ||
+		!python_layout_fits(l, (const void *)python.code_type, (const void *)python.runtime))
+		return NULL;
+	return l;
+}
+
+void python_expect(void)
+{
+	atomic_store(&worth_looking, true);
+}
+
+void python_look(void)
+{
+	const struct python_layout *l;
+	char version[64], text[200];
+	unsigned number;
+	size_t size;
+
+	if (rt.set.python == PYTHON_OFF || !atomic_load(&rt.on) || python.runtime ||
+		!atomic_exchange(&worth_looking, false))
+		return;
+	python.runtime = python_symbol("_PyRuntime", &size);
+	if (!python.runtime)
+		return;
+	python.runtime_end = python.runtime + size;
+	number = version_of(version, sizeof(version));
+	modules_update(true);
+	l = number ? examine(number) : NULL;
+	if (l) {
+		describe(version, rt.set.python == PYTHON_HOOKS ? "hooks" : "frames");
+		atomic_store(&python.layout, l);
+		return;
+	}
+	describe(number ? version : "of an unknown version", "native samples only");
+	snprintf(text, sizeof(text),
+		"CPython %s is not a version that is known here: its functions are not shown, native code is",
+		number ? version : "");
+	store_note(HYB_NOTE_WARNING, text);
+}
+
+const char *python_own_state(bool *ret_has_gil)
+{
+	const struct python_layout *l = python_layout();
+	uintptr_t own = (uintptr_t)python.own_state(), current, thread = 0;
+
+	*ret_has_gil = false;
+	if (!own)
+		return NULL;
+	current = (uintptr_t)python.current_state();
+	if (current == own) {
+		*ret_has_gil = true;
+		return (const char *)own;
+	}
+	/* Another thread's, which may end now; or that of a sub-interpreter which this thread runs. */
+	if (current && memory_copy(&thread, current + l->thread.thread_id, sizeof(thread)) &&
+		thread == (uintptr_t)pthread_self()) {
+		*ret_has_gil = true;
+		return (const char *)current;
+	}
+	/* At the interpreter's end the states of threads that still run are freed. */
+	if (!memory_copy(&thread, own + l->thread.thread_id, sizeof(thread)) ||
+		thread != (uintptr_t)pthread_self())
+		return NULL;
+	return (const char *)own;
+}

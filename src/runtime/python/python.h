@@ -1,0 +1,58 @@
+/*
+ * The CPython interpreter of this process: found by its symbols in whatever
+ * object holds it (the program, a libpython that was linked or opened later),
+ * and known by its version's layout. Nothing of it is changed in frames mode.
+ */
+#ifndef HYB_PYTHON_H
+#define HYB_PYTHON_H
+
+#include "layout.h"
+#include "runtime/runtime.h"
+
+struct python {
+	const struct python_layout
+		*_Atomic layout; /* NULL: no interpreter, or none that is known; set last */
+	uintptr_t runtime; /* _PyRuntime, from here */
+	uintptr_t runtime_end; /* to there: the GIL's conditions are inside */
+	uintptr_t code_type; /* PyCode_Type */
+	uintptr_t evaluation; /* PYTHON_FRAME_OBJECTS: start of the function that runs a frame */
+	void *(*own_state)(void); /* PyGILState_GetThisThreadState: reads a thread-specific value */
+	void *(*current_state)(void); /* _PyThreadState_UncheckedGet: of the thread that has the GIL */
+};
+
+extern struct python python __attribute__((visibility("hidden")));
+
+static inline const struct python_layout *python_layout(void)
+{
+	return atomic_load_explicit(&python.layout, memory_order_acquire);
+}
+
+/*
+ * Looks for the interpreter, if it was not found yet and objects may have been
+ * loaded since the last time. Asks the loader: not in a handler.
+ */
+void python_look(void);
+
+/* An object is about to be loaded. async-signal-safe */
+void python_expect(void);
+
+/* Says in a new file what interpreter there is. start */
+void python_describe(void);
+
+/* Address of a dynamic symbol in the interpreter's object, 0 if it has none. Asks the loader: not in a
+ * handler */
+uintptr_t python_symbol(const char *name, size_t *ret_size);
+
+/*
+ * The calling thread's PyThreadState, NULL if it runs no Python. *ret_has_gil: it is
+ * the one that the interpreter runs now. async-signal-safe
+ */
+const char *python_own_state(bool *ret_has_gil);
+
+/* A member of an interpreter's structure. */
+static inline uintptr_t python_word(uintptr_t object, unsigned offset)
+{
+	return *(const uintptr_t *)(object + offset);
+}
+
+#endif
