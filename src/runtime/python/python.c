@@ -164,6 +164,8 @@ static const struct python_layout *examine(unsigned version)
 	python.code_type = python_symbol("PyCode_Type", NULL);
 	python.own_state = (void *(*)(void))python_symbol("PyGILState_GetThisThreadState", NULL);
 	python.current_state = (void *(*)(void))python_symbol("_PyThreadState_UncheckedGet", NULL);
+	if (!python.current_state) /* 3.13 */
+		python.current_state = (void *(*)(void))python_symbol("PyThreadState_GetUnchecked", NULL);
 	python.evaluation = unwind_rule_at(python_symbol("_PyEval_EvalFrameDefault", NULL)).function;
 	if (!l || !python.code_type || !python.own_state || !python.current_state || !python.evaluation ||
 		!python_layout_fits(l, (const void *)python.code_type, (const void *)python.runtime))

@@ -17,7 +17,7 @@ struct python {
 	uintptr_t code_type; /* PyCode_Type */
 	uintptr_t evaluation; /* PYTHON_FRAME_OBJECTS: start of the function that runs a frame */
 	void *(*own_state)(void); /* PyGILState_GetThisThreadState: reads a thread-specific value */
-	void *(*current_state)(void); /* _PyThreadState_UncheckedGet: of the thread that has the GIL */
+	void *(*current_state)(void); /* PyThreadState_GetUnchecked: of the thread that has the GIL */
 };
 
 extern struct python python __attribute__((visibility("hidden")));
