@@ -90,6 +90,22 @@ static void test_locations(void **state)
 	assert_int_equal(AT(HYB_LINES_LOCATIONS, table, 36), 0);
 }
 
+/* The examples of docs/format.md. */
+static void test_documented(void **state)
+{
+	static const uint8_t lnotab[] = {0x00, 0x01, 0x06, 0x02};
+	static const uint8_t linetable[] = {0x04, 0x00, 0x02, 0x80, 0x04, 0xfe};
+	static const uint8_t locations[] = {0xe8, 0x05, 0xd9, 0x04, 0x09, 0xf9};
+	static const unsigned lines[3][6] = {
+		{11, 11, 11, 13, 13, 13}, {10, 10, 0, 8, 8, 0}, {8, 9, 9, 0, 0, 0}};
+
+	for (uint32_t i = 0; i < 6; i++) {
+		assert_int_equal(python_line(HYB_LINES_LNOTAB, lnotab, 4, 10, i + 1), lines[0][i]);
+		assert_int_equal(python_line(HYB_LINES_LINETABLE, linetable, 6, 10, i + 1), lines[1][i]);
+		assert_int_equal(python_line(HYB_LINES_LOCATIONS, locations, 6, 10, i + 1), lines[2][i]);
+	}
+}
+
 /* A module's first instruction is on line 0 in 3.11 and later: it is on none. */
 static void test_no_line_below_one(void **state)
 {
@@ -143,6 +159,7 @@ int main(void)
 		cmocka_unit_test(test_lnotab),
 		cmocka_unit_test(test_linetable),
 		cmocka_unit_test(test_locations),
+		cmocka_unit_test(test_documented),
 		cmocka_unit_test(test_no_line_below_one),
 		cmocka_unit_test(test_damage),
 		cmocka_unit_test(test_endless_numbers),
