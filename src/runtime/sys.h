@@ -5,6 +5,7 @@
 #ifndef HYB_SYS_H
 #define HYB_SYS_H
 
+#include <stdint.h>
 #include <fcntl.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
