@@ -23,7 +23,9 @@ static const char *line_fault(const char *line)
 		return "a line is `include PATTERN`, `exclude PATTERN` or a comment behind #";
 	line += word;
 	line += strspn(line, blanks);
-	if (!*line)
+	if (!strncmp(line, "python:", 7) && line[7] != ':')
+		line += 7 + strspn(line + 7, blanks);
+	if (!*line || *line == '#')
 		return "a pattern is missing; * stands for any text, ? for one character";
 	if (strlen(line) > PATTERN_MAX)
 		return "the pattern is longer than 1023 bytes";

@@ -157,6 +157,7 @@ static bool read_rule(const char *line, const char *stop, struct rule *ret)
 		return false;
 	skip_blanks(&line, stop);
 	ret->python = skip_python(&line, stop);
+	skip_blanks(&line, stop);
 	ret->pattern = line;
 	ret->end = stop;
 	return line < stop;

@@ -137,6 +137,7 @@ def test_wrong_usage(tmp_path, options, says):
 @pytest.mark.parametrize("text, fault", [
     ("include a*\nexclud b\n", ":2: a line is"), ("include\n", ":1: a pattern is missing"),
     ("# c\n\n  exclude  \n", ":3: a pattern is missing"), ("include " + "x" * 1024, ":1: .*longer"),
+    ("exclude python:\n", ":1: a pattern is missing"), ("exclude # all\n", ":1: a pattern is missing"),
     ("inc\0lude a\n", ":1: a zero byte"),
 ])
 def test_filter_faults_are_found_first(tmp_path, text, fault):
@@ -148,7 +149,7 @@ def test_filter_faults_are_found_first(tmp_path, text, fault):
 
 
 def test_filter_reaches_the_runtime(measure, tmp_path):
-    (tmp_path / "filter").write_text("# mine\n\ninclude solve_*\n\texclude operator new(unsigned long)\r\n")
+    (tmp_path / "filter").write_text("# mine\n\ninclude solve_*\nexclude python:json.*\n\texclude operator new(unsigned long)\r\n")
     e = measure("env", options=["--filter", "filter"])
     assert f"\nHYBRID_FILTER={tmp_path}/filter\n" in "\n" + e.stdout
     outer = {**os.environ, "HYBRID_FILTER": "/of/another/run"}

@@ -1,11 +1,15 @@
 /* Parts of the runtime that need no measured process: reading memory, CFI expressions, the filter. */
+#include <errno.h>
+#include <fcntl.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -183,6 +187,117 @@ static void test_filter(void **state)
 	assert_false(filter_load("/nonexistent/filter"));
 }
 
+/* Makes the packages: "a" has an __init__.py, "b" in it too; what they are in has none. */
+static void make_packages(char dir[64])
+{
+	static const char *const names[] = {"/a", "/a/b", "/a/data"};
+	char path[128];
+
+	strcpy(dir, "/tmp/hybrid-packages-XXXXXX");
+	assert_non_null(mkdtemp(dir));
+	for (size_t i = 0; i < 3; i++) {
+		snprintf(path, sizeof(path), "%s%s", dir, names[i]);
+		assert_int_equal(mkdir(path, 0777), 0);
+		strcat(path, "/__init__.py");
+		if (i < 2)
+			close(open(path, O_CREAT | O_WRONLY, 0666));
+	}
+}
+
+static void remove_packages(const char *dir)
+{
+	static const char *const names[] = {
+		"/a/b/__init__.py", "/a/__init__.py", "/a/b", "/a/data", "/a", ""};
+	char path[128];
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		snprintf(path, sizeof(path), "%s%s", dir, names[i]);
+		assert_int_equal(remove(path), 0);
+	}
+}
+
+/* Whether the one pattern is that of the function. */
+static bool python_matches(const char *pattern, const char *file, const char *qualname)
+{
+	char rule[4096];
+
+	snprintf(rule, sizeof(rule), "exclude python:%s\n", pattern);
+	with_filter(rule);
+	errno = 77;
+	bool result = filter_excludes_python(file, qualname);
+	assert_int_equal(errno, 77);
+	return result;
+}
+
+static void test_filter_python_modules(void **state)
+{
+	static const struct {
+		const char *file, *name; /* without the directory */
+	} cases[] = {
+		{"/app.py", "app.f"},
+		{"/tool", "tool.f"},
+		{"/a/__init__.py", "a.f"},
+		{"/a/m.py", "a.m.f"},
+		{"/a/__main__.py", "a.__main__.f"},
+		{"/a/b/__init__.py", "a.b.f"},
+		{"/a/b/m.py", "a.b.m.f"},
+		{"/a/data/m.py", "m.f"},
+	};
+	char dir[64], file[128];
+
+	make_packages(dir);
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		snprintf(file, sizeof(file), "%s%s", dir, cases[i].file);
+		assert_true(python_matches(cases[i].name, file, "f"));
+		assert_false(python_matches(cases[i].name, file, "g"));
+		strcat(file, ":f");
+		assert_true(python_matches(file, strtok(strdupa(file), ":"), "f"));
+	}
+	remove_packages(dir);
+	assert_true(python_matches("app.C.run", "app.py", "C.run"));
+	assert_true(python_matches("importlib._bootstrap.*", "<frozen importlib._bootstrap>", "_find"));
+	assert_true(python_matches("<string>.f", "<string>", "f"));
+	assert_true(python_matches("*.<lambda>", "/x.py", "<lambda>"));
+	assert_true(python_matches("__init__.f", "__init__.py", "f"));
+	assert_true(python_matches("*", "", ""));
+	assert_false(python_matches("?", "", "f"));
+}
+
+static void test_filter_python_rules(void **state)
+{
+	with_filter("exclude python:json.*\ninclude python:json.decoder.*\n"
+		    "exclude  python: */site-packages/* # all that is installed\n");
+	assert_true(filter_excludes_python("json.py", "load"));
+	assert_false(filter_excludes_python("json.decoder.py", "scan"));
+	assert_true(filter_excludes_python("/venv/lib/python3.11/site-packages/x/y.py", "f"));
+	assert_false(filter_excludes_python("/home/json/app.py", "main"));
+	assert_false(filter_excludes("json.load")); /* no rule is for native ones */
+	with_filter("include solve*\ninclude python::*\n");
+	assert_true(filter_excludes("main"));
+	assert_false(filter_excludes("_ZN6python4loadEv"));
+	assert_false(filter_excludes_python("main.py", "main")); /* no rule is for Python */
+	with_filter("include python:app.*\n");
+	assert_false(filter_excludes_python("/x/app.py", "main"));
+	assert_true(filter_excludes_python("/x/other.py", "main"));
+	assert_false(filter_excludes("main"));
+}
+
+/* Longer than what is looked at: the end of the path and the start of the name count. */
+static void test_filter_python_long(void **state)
+{
+	char file[8192], name[8192];
+
+	memset(file, 'd', sizeof(file));
+	memset(name, 'n', sizeof(name));
+	strcpy(file + sizeof(file) - 8, "/end.py");
+	strcpy(name + sizeof(name) - 5, "last");
+	assert_true(python_matches("end.nnn*n", file, name));
+	assert_true(python_matches("ddd*d/end.py:nnn*n", file, name));
+	assert_false(python_matches("*last", file, name));
+	memset(file, '/', sizeof(file) - 8);
+	assert_true(python_matches("end.f", file, "f"));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -193,6 +308,9 @@ int main(void)
 		cmocka_unit_test(test_random_expressions),
 		cmocka_unit_test(test_qualified_names),
 		cmocka_unit_test(test_filter),
+		cmocka_unit_test(test_filter_python_modules),
+		cmocka_unit_test(test_filter_python_rules),
+		cmocka_unit_test(test_filter_python_long),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
