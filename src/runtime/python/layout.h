@@ -36,6 +36,7 @@ struct python_layout {
 	uint8_t lines; /* enum hyb_lines: format of the code object's line table */
 	struct {
 		uint16_t interp, thread_id;
+		uint16_t c_recursion; /* int, evaluations that may still be nested on the C stack; 0: none */
 		uint16_t frame; /* innermost frame; 0: there is a cframe */
 		uint16_t cframe; /* 0: none */
 		uint16_t stack_chunk; /* chunk of the data stack in use; 0: frames are objects */
@@ -67,6 +68,7 @@ struct python_layout {
 		uint16_t size; /* tp_basicsize of PyCode_Type */
 		uint16_t name, qualname /* 0: none */, filename, first_line, flags;
 		uint16_t lines; /* bytes object: co_lnotab or co_linetable */
+		uint16_t extra; /* pointer to a count, then that many words of tools */
 		uint16_t instructions; /* PYTHON_POINTER: where they begin in the object */
 	} code; /* PyCodeObject */
 	struct {

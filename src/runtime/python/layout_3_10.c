@@ -34,6 +34,7 @@ const struct python_layout python_layout_3_10 = {
 			.first_line = 40, /* co_firstlineno */
 			.flags = 36, /* co_flags */
 			.lines = 120, /* co_linetable */
+			.extra = 144, /* co_extra */
 		},
 	.object =
 		{

@@ -50,6 +50,7 @@ const struct python_layout python_layout_3_11 = {
 			.first_line = 72, /* co_firstlineno */
 			.flags = 48, /* co_flags */
 			.lines = 136, /* co_linetable */
+			.extra = 176, /* co_extra */
 			.instructions = 184, /* co_code_adaptive */
 		},
 	.object =

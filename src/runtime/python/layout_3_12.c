@@ -11,6 +11,7 @@ const struct python_layout python_layout_3_12 = {
 		{
 			.interp = 16,
 			.thread_id = 136,
+			.c_recursion = 36, /* c_recursion_remaining */
 			.cframe = 56,
 			.stack_chunk = 232, /* datastack_chunk */
 			.stack_top = 240, /* datastack_top */
@@ -49,6 +50,7 @@ const struct python_layout python_layout_3_12 = {
 			.first_line = 68, /* co_firstlineno */
 			.flags = 48, /* co_flags */
 			.lines = 136, /* co_linetable */
+			.extra = 184, /* co_extra */
 			.instructions = 192, /* co_code_adaptive */
 		},
 	.object =

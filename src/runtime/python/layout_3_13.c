@@ -11,6 +11,7 @@ const struct python_layout python_layout_3_13 = {
 		{
 			.interp = 16,
 			.thread_id = 152,
+			.c_recursion = 52, /* c_recursion_remaining */
 			.frame = 72, /* current_frame */
 			.stack_chunk = 232, /* datastack_chunk */
 			.stack_top = 240, /* datastack_top */
@@ -44,6 +45,7 @@ const struct python_layout python_layout_3_13 = {
 			.first_line = 68, /* co_firstlineno */
 			.flags = 48, /* co_flags */
 			.lines = 136, /* co_linetable */
+			.extra = 192, /* co_extra */
 			.instructions = 200, /* co_code_adaptive */
 		},
 	.object =

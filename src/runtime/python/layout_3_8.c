@@ -32,6 +32,7 @@ const struct python_layout python_layout_3_8 = {
 			.first_line = 40, /* co_firstlineno */
 			.flags = 36, /* co_flags */
 			.lines = 120, /* co_lnotab */
+			.extra = 144, /* co_extra */
 		},
 	.object =
 		{

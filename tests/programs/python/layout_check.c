@@ -25,6 +25,9 @@ static void print_thread(void)
 {
 	AT("thread.interp", PyThreadState, interp);
 	AT("thread.thread_id", PyThreadState, thread_id);
+#if PY_VERSION_HEX >= 0x030c0000
+	AT("thread.c_recursion", PyThreadState, c_recursion_remaining);
+#endif
 #if PY_VERSION_HEX >= 0x030b0000
 	AT("thread.stack_chunk", PyThreadState, datastack_chunk);
 	AT("thread.stack_top", PyThreadState, datastack_top);
@@ -91,6 +94,7 @@ static void print_code(void)
 	AT("code.filename", PyCodeObject, co_filename);
 	AT("code.first_line", PyCodeObject, co_firstlineno);
 	AT("code.flags", PyCodeObject, co_flags);
+	AT("code.extra", PyCodeObject, co_extra);
 #if PY_VERSION_HEX >= 0x030a0000
 	AT("code.lines", PyCodeObject, co_linetable);
 #else

@@ -13,6 +13,7 @@ static void show_frames(FILE *out, const struct python_layout *l)
 {
 	SHOW(thread.interp);
 	SHOW(thread.thread_id);
+	SHOW(thread.c_recursion);
 	SHOW(thread.frame);
 	SHOW(thread.cframe);
 	SHOW(thread.stack_chunk);
@@ -45,6 +46,7 @@ static void show_objects(FILE *out, const struct python_layout *l)
 	SHOW(code.first_line);
 	SHOW(code.flags);
 	SHOW(code.lines);
+	SHOW(code.extra);
 	SHOW(code.instructions);
 	SHOW(object.type);
 	SHOW(object.type_size);
