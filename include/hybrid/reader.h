@@ -50,6 +50,8 @@ enum hyb_node_type {
 	HYB_TYPE_CALL = 4, /* frame, a return address: the call is in front of it */
 	HYB_TYPE_LEAF = 5, /* frame, the address that was interrupted */
 	HYB_TYPE_PARTIAL = 6, /* frames are missing here, see `reason` */
+	HYB_TYPE_PYTHON = 7, /* frame of Python: `region` is its function, `line` where it was */
+	HYB_TYPE_AWAIT = 8, /* below the region of a coroutine; nothing is below it */
 };
 
 /* A region definition. Pointers are never NULL; unknown strings are "". */
@@ -58,6 +60,7 @@ struct hyb_region {
 	const char *file;
 	unsigned line; /* 0: not known */
 	unsigned kind; /* enum hyb_region_kind of the format, e.g. function, loop, parameter */
+	bool python; /* a function of a Python program */
 };
 
 /* An ELF object. */
@@ -79,12 +82,15 @@ struct hyb_node_info {
 	uint8_t type; /* enum hyb_node_type */
 	bool demoted;
 	uint8_t reason; /* HYB_TYPE_PARTIAL: enum hyb_partial of the format */
-	const struct hyb_region *region; /* HYB_TYPE_REGION, else NULL */
+	uint32_t line; /* HYB_TYPE_PYTHON: of the instruction; 0: not known */
+	const struct hyb_region *region; /* HYB_TYPE_REGION and HYB_TYPE_PYTHON, else NULL */
 	const struct hyb_module *module; /* code address: NULL if in no module */
 	uint64_t address; /* ELF virtual address in `module`, or the raw address */
-	uint64_t calls; /* probes: enters */
+	uint64_t calls; /* probes: enters; HYB_TYPE_AWAIT: how often it was suspended */
 	uint64_t skipped; /* probes: of them only counted (demoted) */
-	uint64_t inclusive; /* probes: ns, instances still open counted up to the location's end */
+	/* Probes: ns, instances still open counted up to the location's end. HYB_TYPE_AWAIT: ns between
+	 * suspensions and resumptions, which are no part of its thread's time. */
+	uint64_t inclusive;
 	uint64_t samples; /* that ended exactly here */
 	uint64_t ran; /* probes: CPU ns seen by samples of this probe */
 };
@@ -115,6 +121,7 @@ struct hyb_location_info {
 	unsigned open; /* regions that were open at the end, without the root */
 	const struct hyb_node_info *nodes;
 	size_t node_count; /* at least 1 */
+	uint64_t python[8]; /* samples by enum hyb_python of the format */
 };
 
 struct hyb_text_pair {

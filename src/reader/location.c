@@ -3,11 +3,13 @@
 
 #include "base/array.h"
 #include "reader/process.h"
+#include "reader/python_lines.h"
 #include "reader/trace.h"
 
 #define OPEN_MOST (HYB_STACK_FIRST + HYB_STACK_SECOND)
 
-static const struct hyb_region unknown_region = {"(unknown region)", "", 0, 0};
+static const struct hyb_region unknown_region = {"(unknown region)", "", 0, 0, false};
+static const struct hyb_region unknown_function = {"(unknown function)", "", 0, HYB_REGION_FUNCTION, true};
 
 /* One location while it is loaded. */
 struct loader {
@@ -40,6 +42,18 @@ static void name_code(const struct loader *l, struct hyb_node_info *node, uint32
 		damaged_node(l, id, "a node in an unknown module");
 }
 
+static void name_python(const struct loader *l, struct hyb_node_info *node, uint32_t id, uint64_t key)
+{
+	const struct def_code *code = process_code(l->p, HYB_PYTHON_CODE(key));
+
+	node->region = code && code->region ? code->region : &unknown_function;
+	if (!code)
+		damaged_node(l, id, "a node of an unknown code object");
+	else
+		node->line = python_line(code->format, code->table, code->length, node->region->line,
+			HYB_PYTHON_INSTRUCTION(key));
+}
+
 static void name_node(
 	const struct loader *l, struct hyb_node_info *node, uint32_t id, const struct hyb_node *raw)
 {
@@ -55,6 +69,9 @@ static void name_node(
 	case HYB_NODE_CALL:
 	case HYB_NODE_LEAF:
 		name_code(l, node, id, raw->key);
+		break;
+	case HYB_NODE_PYTHON:
+		name_python(l, node, id, raw->key);
 		break;
 	case HYB_NODE_PARTIAL:
 		node->reason = raw->key < HYB_PARTIAL_SLOTS ? (uint8_t)raw->key : HYB_PARTIAL_SLOTS - 1;
@@ -77,7 +94,7 @@ static uint32_t parent_index(const struct loader *l, uint32_t id, uint32_t paren
 {
 	uint32_t index = parent < id ? location_node(l->location, parent, hint) : NODE_NONE;
 
-	if (index != NODE_NONE)
+	if (index != NODE_NONE && l->location->nodes[index].type != HYB_TYPE_AWAIT)
 		return index;
 	damaged_node(l, id, "a node without its parent: it hangs below the thread");
 	return 0;
@@ -96,7 +113,7 @@ static uint32_t add_node(struct loader *l, uint32_t id, const struct hyb_node *r
 		l->root_seen = true;
 		return 0;
 	}
-	if (raw->kind == HYB_NODE_ROOT || raw->kind > HYB_NODE_PARTIAL) {
+	if (raw->kind == HYB_NODE_ROOT || raw->kind > HYB_NODE_AWAIT) {
 		if (raw->kind == HYB_NODE_ROOT || !file_newer(&l->p->file))
 			damaged_node(l, id,
 				raw->kind == HYB_NODE_ROOT ? "a second root" : "a node of unknown kind");
@@ -104,6 +121,10 @@ static uint32_t add_node(struct loader *l, uint32_t id, const struct hyb_node *r
 	}
 	*node = (struct hyb_node_info){.type = raw->kind};
 	node->parent = parent_index(l, id, raw->parent, hint);
+	if (raw->kind == HYB_NODE_AWAIT && l->location->nodes[node->parent].type != HYB_TYPE_REGION) {
+		damaged_node(l, id, "awaiting without the region of a coroutine");
+		return NODE_NONE;
+	}
 	node->probe = raw->kind <= HYB_NODE_FUNCTION ? (uint32_t)at : l->location->nodes[node->parent].probe;
 	count_node(node, raw);
 	name_node(l, node, id, raw);
@@ -308,6 +329,7 @@ static int fill_info(struct loader *l)
 	};
 	memcpy(info->partial, raw->partial, sizeof(info->partial));
 	memcpy(info->dropped, raw->dropped, sizeof(info->dropped));
+	memcpy(info->python, raw->python, sizeof(info->python));
 	memcpy(info->faults, raw->faults, sizeof(info->faults));
 	return info->name ? HYB_OK : HYB_ENOMEM;
 }
@@ -337,6 +359,7 @@ static int load_location(struct loader *l, const uint8_t *data, size_t length)
 {
 	static_assert(sizeof(l->info->partial) == sizeof(l->raw.partial), "partial");
 	static_assert(sizeof(l->info->dropped) == sizeof(l->raw.dropped), "dropped");
+	static_assert(sizeof(l->info->python) == sizeof(l->raw.python), "python");
 	static_assert(sizeof(l->info->faults) == sizeof(l->raw.faults), "faults");
 	struct hyb_open *stack = malloc(OPEN_MOST * sizeof(*stack));
 	uint64_t end;

@@ -134,6 +134,7 @@ void process_close(struct process *p)
 	free(p->info.locations);
 	free(p->module_index);
 	free(p->regions);
+	free(p->codes);
 	free(p->counters);
 	free(p->texts);
 	free(p->modules);
@@ -145,7 +146,7 @@ void process_close(struct process *p)
 	free(p);
 }
 
-/* All three kinds of entries begin with their id. */
+/* All kinds of entries begin with their id. */
 static const void *find(const void *array, size_t count, size_t size, uint64_t id)
 {
 	size_t low = 0, high = count;
@@ -170,6 +171,11 @@ const struct hyb_region *process_region(const struct process *p, uint64_t id)
 	const struct def_region *def = find(p->regions, p->region_count, sizeof(*def), id);
 
 	return def ? &def->region : NULL;
+}
+
+const struct def_code *process_code(const struct process *p, uint64_t id)
+{
+	return find(p->codes, p->code_count, sizeof(*p->codes), id);
 }
 
 const struct def_counter *process_counter(const struct process *p, uint64_t id)

@@ -58,7 +58,9 @@ static size_t touch_tree(const struct hyb_location_info *l)
 
 		need(n->parent < i || !i, "parent");
 		need(n->probe <= i && l->nodes[n->probe].type <= HYB_TYPE_FUNCTION, "probe");
-		need((n->type == HYB_TYPE_REGION) == (n->region != NULL), "region");
+		need((n->type == HYB_TYPE_REGION || n->type == HYB_TYPE_PYTHON) == (n->region != NULL),
+			"region");
+		need(!i || l->nodes[n->parent].type != HYB_TYPE_AWAIT, "awaiting");
 		sum += n->region ? strlen(n->region->name) + strlen(n->region->file) : 0;
 		sum += n->module ? strlen(n->module->path) : 0;
 	}

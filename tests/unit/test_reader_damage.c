@@ -23,6 +23,8 @@ static struct writer *make(void)
 	uint64_t region = writer_region(w, "region", "file.c", 1, HYB_REGION_USER);
 	uint64_t counter = writer_counter(w, "counter", "unit", 1), text = writer_text(w, "text");
 	uint32_t module = writer_module(w, "/bin/prog", "0123", 4), root, probe, leaf;
+	uint64_t function = writer_region(w, "f", "f.py", 1, HYB_REGION_FUNCTION);
+	uint64_t code = writer_code(w, function, HYB_LINES_LOCATIONS, "\xe8\x05\xd9\x04\x09\xf9", 6);
 
 	writer_metadata(w, "key", "value");
 	writer_note(w, 1001, HYB_NOTE_INFO, "note");
@@ -30,7 +32,9 @@ static struct writer *make(void)
 	for (uint32_t l = 1; l <= 2; l++) {
 		root = writer_location(w, l, l, 1000);
 		probe = writer_node(w, l, root, HYB_NODE_REGION, region);
-		leaf = writer_node(w, l, probe, HYB_NODE_LEAF, HYB_CODE(module, 0x1000));
+		leaf = writer_node(w, l, probe, HYB_NODE_PYTHON, HYB_PYTHON(code, 2));
+		leaf = writer_node(w, l, leaf, HYB_NODE_LEAF, HYB_CODE(module, 0x1000));
+		writer_node(w, l, probe, HYB_NODE_AWAIT, 0);
 		writer_open(w, l, probe, 1010);
 		writer_enter(w, l, 1010, probe);
 		writer_sample(w, l, 1020, leaf, 10, 3, 2);
@@ -162,8 +166,8 @@ static void test_refused(void **state)
 	struct hyb_experiment *e;
 	struct hyb_error err;
 
-	writer_header(w)->version_major = 2;
-	expect_refused(w, HYB_EVERSION, "format 2.0");
+	writer_header(w)->version_major = HYB_VERSION_MAJOR + 1;
+	expect_refused(w, HYB_EVERSION, "format 2.");
 	w = make();
 	writer_header(w)->version_major = 0;
 	expect_refused(w, HYB_EFORMAT, "header");
@@ -198,16 +202,52 @@ static void expect_damage(struct writer *w, size_t count, const char *text)
 /* What a newer minor version may bring is skipped in silence, elsewhere it is damage. */
 static void test_unknown_kinds(void **state)
 {
-	for (unsigned minor = 0; minor < 2; minor++) {
+	for (unsigned newer = 0; newer < 2; newer++) {
 		struct writer *w = make();
 
 		writer_chunk(w, 99, HYB_PAGE, 1, 0);
 		writer_def(w, 77, &(struct hyb_def_metadata){.key_len = 0}, sizeof(struct hyb_def_metadata),
 			"", "");
 		writer_node(w, 1, writer_location_at(w, 1)->root, 42, 5);
-		writer_header(w)->version_minor = (uint16_t)minor;
-		expect_damage(w, minor ? 0 : 3, "chunk of unknown kind 99");
+		writer_header(w)->version_minor = (uint16_t)(HYB_VERSION_MINOR + newer);
+		expect_damage(w, newer ? 0 : 3, "chunk of unknown kind 99");
 	}
+}
+
+/* Code that is of no function, of another kind, cut, or not there; awaiting where there is no coroutine. */
+static void test_python(void **state)
+{
+	struct writer *w = make();
+	uint32_t root = writer_location_at(w, 1)->root, await, below;
+	uint64_t user = writer_region(w, "user", "f.py", 1, HYB_REGION_USER), codes[4];
+	const struct hyb_location_info *l;
+	struct hyb_experiment *e;
+
+	codes[0] = writer_code(w, 8, HYB_LINES_NONE, "", 0);
+	codes[1] = writer_code(w, user, HYB_LINES_NONE, "", 0);
+	codes[2] = writer_code(w, user, HYB_LINES_NONE, "", 0);
+	((struct hyb_def_code *)(writer_data(w, &(size_t){0}) + codes[2]))->len = UINT32_MAX;
+	codes[3] = 16;
+	for (unsigned i = 0; i < 4; i++)
+		writer_node(w, 1, root, HYB_NODE_PYTHON, HYB_PYTHON(codes[i], 1));
+	writer_node(w, 1, root, HYB_NODE_AWAIT, 0);
+	await = writer_node(w, 1, root + 1, HYB_NODE_AWAIT, 0);
+	below = writer_node(w, 1, await, HYB_NODE_CALL, 1);
+	assert_int_equal(below, await + 1);
+	e = help_open(w);
+	help_read_all(e, true);
+	l = &hyb_process_at(e, 0)->locations[0];
+	assert_int_equal(l->node_count, 1 + 4 + 4 + 2);
+	for (unsigned i = 5; i < 9; i++) {
+		assert_string_equal(l->nodes[i].region->name, "(unknown function)");
+		assert_int_equal(l->nodes[i].line, 0);
+	}
+	assert_int_equal(l->nodes[9].type, HYB_TYPE_AWAIT);
+	assert_int_equal(l->nodes[10].type, HYB_TYPE_CALL);
+	assert_int_equal(l->nodes[10].parent, 0);
+	/* three codes, the two that are not there at their nodes, two of awaiting */
+	assert_int_equal(hyb_damage_count(e), 3 + 2 + 2);
+	help_close(e, w);
 }
 
 static void test_nodes_without_parent(void **state)
@@ -229,13 +269,13 @@ static void test_nodes_without_parent(void **state)
 
 	e = help_open(w);
 	l = &hyb_process_at(e, 0)->locations[0];
-	assert_int_equal(l->node_count, 8);
-	for (unsigned i = 3; i < 7; i++) {
-		assert_int_equal(l->nodes[i].address, i - 2);
+	assert_int_equal(l->node_count, 10);
+	for (unsigned i = 5; i < 9; i++) {
+		assert_int_equal(l->nodes[i].address, i - 4);
 		assert_int_equal(l->nodes[i].parent, 0);
 	}
-	assert_int_equal(l->nodes[7].parent, 6);
-	assert_string_equal(l->nodes[7].region->name, "(unknown region)");
+	assert_int_equal(l->nodes[9].parent, 8);
+	assert_string_equal(l->nodes[9].region->name, "(unknown region)");
 	assert_int_equal(hyb_damage_count(e), 6);
 	help_close(e, w);
 }
@@ -354,6 +394,7 @@ int main(void)
 		cmocka_unit_test(test_refused),
 		cmocka_unit_test(test_unknown_kinds),
 		cmocka_unit_test(test_nodes_without_parent),
+		cmocka_unit_test(test_python),
 		cmocka_unit_test(test_missing_root),
 		cmocka_unit_test(test_threads_twice_and_not_there),
 		cmocka_unit_test(test_pages_between_chunks),
