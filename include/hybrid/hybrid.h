@@ -98,7 +98,8 @@ struct hybrid_api {
 	void (*resume)(void);
 	void (*metadata)(const char *key, const char *value);
 	void (*thread_name)(const char *name);
-	/* Since 1.1 (look at `size`): as enter, for a region of the Python frame that called the extension. */
+	/* Since 1.1 (look at `size`): as enter, for a region of the Python frame that called the extension.
+	 */
 	void (*enter_frame)(struct hybrid_region *region);
 };
 

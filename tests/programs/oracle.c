@@ -118,7 +118,7 @@ static struct unwind_snippet next_snippet(void *data)
 
 static enum unwind_end walk_ours(const ucontext_t *context, struct path *path)
 {
-	static uint64_t code[FRAMES];
+	static uint64_t code[FRAMES + 1]; /* one is for what stands for a gap */
 	int asked = oracle.samples % 2 ? 0 : 1;
 	uintptr_t page = (uintptr_t)context->uc_mcontext.gregs[REG_RSP] & ~4095ul;
 	struct unwind u = {
@@ -129,13 +129,15 @@ static enum unwind_end walk_ours(const ucontext_t *context, struct path *path)
 		.gone = snippet_gone,
 		.data = &asked,
 		.code = code,
-		.max = FRAMES,
+		.max = FRAMES + 1,
 	};
 
 	modules_update(false);
 	unwind_walk(&u);
+	if (u.end > UNWIND_OUTERMOST)
+		u.count--;
 	for (size_t i = 0; i < u.count; i++)
-		path->pc[i] = modules_address(code[FRAMES - 1 - i] & ~UNWIND_EXACT);
+		path->pc[i] = modules_address(code[FRAMES - i] & ~UNWIND_EXACT);
 	path->count = u.count;
 	oracle.guessed += u.guessed;
 	return u.end;
