@@ -164,7 +164,7 @@ def test_runtime_exports_its_own_and_what_it_wraps():
 # What the runtime may call of the C library. No heap, no lock, no stdio stream stands here: in the measured program
 # those may be held by the very thread that a sample interrupts. dl_iterate_phdr, dlsym: not in the handler.
 IMPORTS = set("""
-memchr memcmp mempcpy strchrnul bcmp memcpy memmove memset strchr strcmp strcpy stpcpy strlen strncat strncmp strnlen strsep strrchr strstr strtoull sscanf snprintf __ctype_b_loc
+memchr memcmp mempcpy strchrnul bcmp memcpy memmove memset strchr strcmp strcspn strcpy stpcpy strlen strncat strncmp strnlen strsep strrchr strstr strtoull sscanf snprintf __ctype_b_loc
 strerrordesc_np
 open close fcntl fstat stat ioctl mmap munmap madvise prctl syscall getpid getppid clock_gettime clock_getres gethostname
 getrlimit getenv environ __environ __errno_location
