@@ -44,6 +44,17 @@ static bool is_start_module(const char *path)
 	return false;
 }
 
+/* "python", "python3.11", "python3.13t": little but main() if the interpreter is in a library. */
+static bool is_python_program(const char *path)
+{
+	const char *base = path_base(path), *version = base + strlen("python");
+
+	if (!has_prefix(base, "python"))
+		return false;
+	version += strspn(version, "0123456789.");
+	return !version[strspn(version, "dmtu")];
+}
+
 /* What code without a name is called: by address, unless routines merge and it has no module. */
 static const char *nameless(const struct codes *codes, const struct code *code)
 {
@@ -103,6 +114,7 @@ static struct code *code_new(struct codes *codes, const struct resolver *resolve
 	code->unresolved =
 		!*frames[0].function || (frames[0].guess && has_prefix(frames[0].function, "sub_"));
 	code->ours = has_prefix(path_base(code->module_path), "libhybrid");
+	code->python_program = is_python_program(code->module_path);
 	code->main_start = !outer->guess && is_among(main_names, outer->function);
 	code->start = is_among(main_names, outer->function) || is_among(start_names, outer->function) ||
 		      ((outer->guess || code->unresolved) && is_start_module(code->module_path));

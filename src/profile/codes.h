@@ -32,6 +32,8 @@ struct code {
 	bool start; /* what runs main and thread functions: not shown above them */
 	bool main_start; /* what runs main: neither is what called it */
 	bool unresolved;
+	bool python_program; /* in the executable of an interpreter, "python3.11" */
+	bool shown; /* it got into a tree */
 	const char *module_path; /* interned */
 	uint64_t samples; /* taken at this very address */
 	struct code_frame *frames; /* innermost first */

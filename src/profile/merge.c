@@ -11,14 +11,24 @@
 enum shape {
 	SHAPE_INNER = 1, /* has children */
 	SHAPE_SHOWN = 2, /* and not all of them are start code */
+	SHAPE_PYTHON = 4, /* code of Python stands here or below */
+	SHAPE_NATIVE = 8, /* samples or probes are here or below, and no code of Python between */
+};
+
+/* How far down the tree a path has got. */
+struct spot {
+	uint32_t node; /* of the tree: what is below goes there */
+	uint32_t frame; /* 0, or a node of the location, a frame that goes there first: see settle() */
+	bool first; /* nothing is shown yet below its probe */
+	const char *ours; /* inside libhybrid: the name under which it was called */
 };
 
 /* Where a node of the location went. */
 struct place {
-	uint32_t node; /* of the tree: what is below goes there */
-	uint32_t own; /* the same for its samples */
-	bool first; /* nothing is shown yet below its probe */
-	const char *ours; /* inside libhybrid: the name under which it was called */
+	struct spot spot;
+	struct spot python; /* the same without the interpreter's frames: what Python below will hang on */
+	bool woven; /* code of Python stands above; `python` is not used any more */
+	uint32_t own; /* node of the tree for its times and samples */
 };
 
 struct work {
@@ -27,6 +37,15 @@ struct work {
 	const struct hyb_node_info *nodes;
 	struct place *places;
 	uint8_t *shapes; /* enum shape */
+};
+
+/* A code address or a Python instruction as source-level frames, innermost first. */
+struct shown {
+	const struct code_frame *frames;
+	size_t count;
+	const char *module;
+	bool is_python;
+	struct code_frame python;
 };
 
 static const char *partial_name(unsigned reason)
@@ -42,78 +61,52 @@ static const char *partial_name(unsigned reason)
 	return "[incomplete]";
 }
 
-/* Moves a place one node down. */
-static int descend(struct merge *merge, struct place *place, const struct profile_node *like)
+/* Whether a Python program's function is entered here, or is in the midst of running. */
+static bool is_python(const struct hyb_node_info *n)
 {
-	uint32_t child = tree_child(merge->tree, place->node, like);
-
-	if (!child)
-		return HYB_ENOMEM;
-	place->node = child;
-	place->first = false;
-	return 0;
+	return n->type == HYB_TYPE_PYTHON || (n->type == HYB_TYPE_REGION && n->region->python);
 }
 
-static int place_probe(struct work *w, uint32_t i, struct place *place)
+static struct code *code_of(const struct work *w, const struct hyb_node_info *n)
+{
+	return codes_get(w->merge->codes, w->resolver, n->module, n->address, n->type == HYB_TYPE_CALL);
+}
+
+static int show(const struct work *w, uint32_t i, struct shown *ret)
 {
 	const struct hyb_node_info *n = &w->nodes[i];
 	struct strings *strings = w->merge->strings;
-	struct profile_node like = {.kind = PROFILE_PROBE};
-	int r;
+	const struct code *code;
 
-	if (n->type == HYB_TYPE_REGION) {
-		like.name = strings_get(strings, n->region->name);
-		like.file = strings_get(strings, n->region->file);
-		like.module = strings_get(strings, "");
-		like.line = n->region->line;
-	} else {
-		const struct code *code =
-			codes_get(w->merge->codes, w->resolver, n->module, n->address, false);
-		const struct code_frame *f = code ? &code->frames[code->frame_count - 1] : NULL;
-
-		if (!f)
-			return HYB_ENOMEM;
-		like.name = f->function;
-		like.file = f->file;
-		like.module = code->module_path;
-		like.line = f->function_line ? f->function_line : f->line;
-		like.guess = f->guess;
+	if (n->type == HYB_TYPE_PYTHON) {
+		ret->python = (struct code_frame){.function = strings_get(strings, n->region->name),
+			.file = strings_get(strings, n->region->file),
+			.line = n->line,
+			.function_line = n->region->line};
+		ret->frames = &ret->python;
+		ret->count = 1;
+		ret->module = w->merge->interpreter ? w->merge->interpreter : strings_get(strings, "");
+		ret->is_python = true;
+		return ret->python.function && ret->python.file && ret->module ? 0 : HYB_ENOMEM;
 	}
-	if (!like.name || !like.file || !like.module)
+	code = code_of(w, n);
+	if (!code)
 		return HYB_ENOMEM;
-	r = descend(w->merge, place, &like);
-	place->first = true;
-	place->ours = NULL;
-	return r;
+	*ret = (struct shown){
+		.frames = code->frames, .count = code->frame_count, .module = code->module_path};
+	return 0;
 }
 
-static int place_partial(struct work *w, uint32_t i, struct place *place)
+/* Moves a spot one node down. */
+static int descend(struct merge *merge, struct spot *spot, const struct profile_node *like)
 {
-	struct profile_node like = {.kind = PROFILE_INCOMPLETE};
+	uint32_t child = tree_child(merge->tree, spot->node, like);
 
-	like.name = strings_get(w->merge->strings, partial_name(w->nodes[i].reason));
-	like.file = like.module = strings_get(w->merge->strings, "");
-	if (!like.name || !like.file)
+	if (!child)
 		return HYB_ENOMEM;
-	place->ours = NULL;
-	return w->shapes[i] & SHAPE_SHOWN ? descend(w->merge, place, &like) : 0;
-}
-
-/* Inside libhybrid: calls vanish, a leaf has the name of what was called. */
-static int place_ours(struct work *w, const struct code *code, bool leaf, struct place *place)
-{
-	struct profile_node like = {.kind = PROFILE_LEAF, .module = code->module_path};
-
-	if (!place->ours)
-		place->ours = code->unresolved ? strings_get(w->merge->strings, "[hybrid]")
-					       : code->frames[code->frame_count - 1].function;
-	like.name = place->ours;
-	like.file = strings_get(w->merge->strings, "");
-	if (!like.name || !like.file)
-		return HYB_ENOMEM;
-	if (w->merge->mode == PROFILE_FUNCTION)
-		like.kind = PROFILE_INTERMEDIATE;
-	return leaf ? descend(w->merge, place, &like) : 0;
+	spot->node = child;
+	spot->first = false;
+	return 0;
 }
 
 /* Whether `name`, perhaps "space::name<T>(int)", is the function that a region calls `region`. */
@@ -128,109 +121,279 @@ static bool is_function(const char *name, const char *region)
 	       ((size_t)(end - name) == n || end[-(long)n - 1] == ':');
 }
 
-static bool is_folded(const struct work *w, uint32_t i, const struct code *code)
+static bool is_folded(const struct work *w, uint32_t i, const struct shown *shown)
 {
 	const struct hyb_node_info *probe = &w->nodes[w->nodes[i].probe];
-	const char *name = code->frames[code->frame_count - 1].function;
+	const char *name = shown->frames[shown->count - 1].function;
 
 	if (w->merge->mode == PROFILE_CALLSITE || probe->type == HYB_TYPE_ROOT)
 		return false;
+	if (shown->is_python || (probe->type == HYB_TYPE_REGION && probe->region->python))
+		return probe->region == w->nodes[i].region;
 	if (probe->type == HYB_TYPE_REGION && probe->region->kind != HYB_REGION_FUNCTION)
 		return false;
-	return is_function(name, w->merge->tree->nodes[w->places[w->nodes[i].probe].node].name);
+	return is_function(name, w->merge->tree->nodes[w->places[w->nodes[i].probe].own].name);
+}
+
+/* Places the frames of a node as those of a call, or (leaf) as those of a sample. */
+static int place_frames(struct work *w, uint32_t i, bool leaf, struct spot *spot)
+{
+	enum profile_mode mode = w->merge->mode;
+	struct shown shown;
+	bool folded;
+
+	if (show(w, i, &shown))
+		return HYB_ENOMEM;
+	folded = spot->first && is_folded(w, i, &shown);
+	for (size_t f = shown.count; f-- > 0;) {
+		const struct code_frame *frame = &shown.frames[f];
+		bool line_of_leaf = leaf && !f && mode != PROFILE_FUNCTION;
+		struct profile_node like = {
+			.kind = line_of_leaf ? PROFILE_LEAF : PROFILE_INTERMEDIATE,
+			.name = frame->function,
+			.file = frame->file,
+			.module = shown.module,
+			.line = line_of_leaf || mode == PROFILE_CALLSITE ? frame->line : 0,
+			.guess = frame->guess,
+			.python = shown.is_python,
+		};
+
+		if (folded && f == shown.count - 1 && !line_of_leaf)
+			spot->first = false;
+		else if (descend(w->merge, spot, &like))
+			return HYB_ENOMEM;
+	}
+	return 0;
+}
+
+/*
+ * A frame that called goes into the tree when something is shown below it; if
+ * all that is below it vanishes, samples there are its own: see own_node().
+ */
+static int settle(struct work *w, struct spot *spot)
+{
+	uint32_t frame = spot->frame;
+
+	spot->frame = 0;
+	return frame ? place_frames(w, frame, false, spot) : 0;
+}
+
+/* The node for what ends in a frame that is not shown: the line above it. */
+static int own_node(struct work *w, struct spot spot, uint32_t *ret_node)
+{
+	int r = spot.frame ? place_frames(w, spot.frame, true, &spot) : 0;
+
+	*ret_node = spot.node;
+	return r;
+}
+
+static int own_if_sampled(struct work *w, uint32_t i, struct place *place)
+{
+	place->own = place->spot.node;
+	return w->nodes[i].samples ? own_node(w, place->spot, &place->own) : 0;
+}
+
+static int name_probe(const struct work *w, const struct hyb_node_info *n, struct profile_node *like)
+{
+	struct strings *strings = w->merge->strings;
+
+	if (n->type == HYB_TYPE_REGION) {
+		like->name = strings_get(strings, n->region->name);
+		like->file = strings_get(strings, n->region->file);
+		like->module = strings_get(strings, "");
+		like->line = n->region->line;
+	} else {
+		const struct code *code = code_of(w, n);
+		const struct code_frame *f = code ? &code->frames[code->frame_count - 1] : NULL;
+
+		if (!f)
+			return HYB_ENOMEM;
+		like->name = f->function;
+		like->file = f->file;
+		like->module = code->module_path;
+		like->line = f->function_line ? f->function_line : f->line;
+		like->guess = f->guess;
+	}
+	return like->name && like->file && like->module ? 0 : HYB_ENOMEM;
+}
+
+static int place_probe(struct work *w, uint32_t i, struct place *place)
+{
+	struct profile_node like = {.kind = PROFILE_PROBE};
+	struct spot *spot = &place->spot;
+
+	if (!place->woven && w->shapes[i] & SHAPE_PYTHON)
+		*spot = place->python;
+	if (name_probe(w, &w->nodes[i], &like) || settle(w, spot) || descend(w->merge, spot, &like))
+		return HYB_ENOMEM;
+	spot->first = true;
+	spot->ours = NULL;
+	place->woven |= is_python(&w->nodes[i]);
+	place->python = *spot;
+	place->own = spot->node;
+	return 0;
+}
+
+static int place_python(struct work *w, uint32_t i, struct place *place)
+{
+	if (!place->woven)
+		place->spot = place->python;
+	if (settle(w, &place->spot))
+		return HYB_ENOMEM;
+	place->spot.frame = i;
+	place->spot.ours = NULL;
+	place->woven = true;
+	return own_if_sampled(w, i, place);
+}
+
+static int descend_partial(struct work *w, uint32_t i, struct spot *spot)
+{
+	struct profile_node like = {.kind = PROFILE_INCOMPLETE};
+
+	spot->ours = NULL;
+	if (!(w->shapes[i] & SHAPE_SHOWN))
+		return 0;
+	like.name = strings_get(w->merge->strings, partial_name(w->nodes[i].reason));
+	like.file = like.module = strings_get(w->merge->strings, "");
+	if (!like.name || !like.file || settle(w, spot))
+		return HYB_ENOMEM;
+	return descend(w->merge, spot, &like);
+}
+
+static int place_partial(struct work *w, uint32_t i, struct place *place)
+{
+	int r = 0;
+
+	if (place->woven || w->shapes[i] & SHAPE_NATIVE)
+		r = descend_partial(w, i, &place->spot);
+	if (!r && !place->woven && w->shapes[i] & SHAPE_PYTHON)
+		r = descend_partial(w, i, &place->python);
+	place->own = place->spot.node;
+	return r;
+}
+
+/* Inside libhybrid: calls vanish, a leaf has the name of what was called. */
+static int place_ours(struct work *w, const struct code *code, bool leaf, struct spot *spot)
+{
+	struct profile_node like = {.kind = PROFILE_LEAF, .module = code->module_path};
+
+	if (!spot->ours)
+		spot->ours = code->unresolved ? strings_get(w->merge->strings, "[hybrid]")
+					      : code->frames[code->frame_count - 1].function;
+	like.name = spot->ours;
+	like.file = strings_get(w->merge->strings, "");
+	if (!like.name || !like.file)
+		return HYB_ENOMEM;
+	if (w->merge->mode == PROFILE_FUNCTION)
+		like.kind = PROFILE_INTERMEDIATE;
+	return !leaf ? 0 : settle(w, spot) ? HYB_ENOMEM : descend(w->merge, spot, &like);
 }
 
 /*
  * Whether a frame is start code that is not to be shown: it stands above main or
  * a thread's function, and nothing that is shown above it.
  */
-static bool is_start(const struct work *w, uint32_t i, const struct code *code, bool leaf)
+static bool is_start(
+	const struct work *w, uint32_t i, const struct code *code, bool leaf, const struct spot *spot)
 {
-	const struct place *above = &w->places[w->nodes[i].parent];
-
-	if (leaf || w->nodes[i].probe)
+	if (leaf || w->nodes[i].probe || w->places[i].woven)
 		return false;
-	return code->main_start || !(w->shapes[i] & SHAPE_SHOWN) || (above->first && code->start);
+	return code->main_start || !(w->shapes[i] & SHAPE_SHOWN) ||
+	       (spot->first && !spot->frame && code->start);
 }
 
-/* Places frames as those of a call, or (leaf) as those of a sample. */
-static int place_frames(struct work *w, uint32_t i, const struct code *code, bool leaf, struct place *place)
+static int place_code(struct work *w, uint32_t i, const struct code *code, bool leaf, struct spot *spot)
 {
-	enum profile_mode mode = w->merge->mode;
-	bool folded = place->first && is_folded(w, i, code);
-
-	for (size_t f = code->frame_count; f-- > 0;) {
-		const struct code_frame *frame = &code->frames[f];
-		bool line_of_leaf = leaf && !f && mode != PROFILE_FUNCTION;
-		struct profile_node like = {
-			.kind = line_of_leaf ? PROFILE_LEAF : PROFILE_INTERMEDIATE,
-			.name = frame->function,
-			.file = frame->file,
-			.module = code->module_path,
-			.line = line_of_leaf || mode == PROFILE_CALLSITE ? frame->line : 0,
-			.guess = frame->guess,
-		};
-
-		if (folded && f == code->frame_count - 1 && !line_of_leaf)
-			place->first = false;
-		else if (descend(w->merge, place, &like))
-			return HYB_ENOMEM;
+	if (code->ours)
+		return place_ours(w, code, leaf, spot);
+	spot->ours = NULL;
+	if (is_start(w, i, code, leaf, spot)) {
+		if (code->main_start)
+			*spot = w->places[0].spot;
+		return 0;
 	}
+	if (settle(w, spot))
+		return HYB_ENOMEM;
+	if (leaf)
+		return place_frames(w, i, true, spot);
+	spot->frame = i;
 	return 0;
 }
 
-static int place_code(struct work *w, uint32_t i, const struct code *code, bool leaf, struct place *place)
-{
-	if (code->ours)
-		return place_ours(w, code, leaf, place);
-	place->ours = NULL;
-	if (is_start(w, i, code, leaf)) {
-		if (code->main_start)
-			*place = w->places[0];
-		return 0;
-	}
-	return place_frames(w, i, code, leaf, place);
-}
-
-/* A frame; an interrupted one is looked up exactly, whatever is below it. */
-static int place_frame(struct work *w, uint32_t i, struct place *place)
+/* A frame that is shown; an interrupted one is looked up exactly, whatever is below it. */
+static int place_shown(struct work *w, uint32_t i, const struct code *code, struct place *place)
 {
 	const struct hyb_node_info *n = &w->nodes[i];
-	bool leaf = n->type == HYB_TYPE_LEAF, inner = w->shapes[i] & SHAPE_INNER;
-	struct code *code = codes_get(w->merge->codes, w->resolver, n->module, n->address, !leaf);
-	struct place own = *place;
+	bool leaf = n->type == HYB_TYPE_LEAF;
+	struct spot own = place->spot;
+	int r = 0;
+
+	if (leaf && n->samples)
+		r = place_code(w, i, code, true, &own);
+	if (!r && (!leaf || w->shapes[i] & SHAPE_INNER))
+		r = place_code(w, i, code, false, &place->spot);
+	if (!r && !leaf)
+		return own_if_sampled(w, i, place);
+	place->own = own.node;
+	return r;
+}
+
+static int place_frame(struct work *w, uint32_t i, struct place *place)
+{
+	const struct merge *m = w->merge;
+	struct code *code = code_of(w, &w->nodes[i]);
+	bool inside;
 	int r = 0;
 
 	if (!code)
 		return HYB_ENOMEM;
-	code->samples += n->samples;
-	if (leaf && (!inner || n->samples))
-		r = place_code(w, i, code, true, &own);
-	if (!r && (inner || !leaf))
-		r = place_code(w, i, code, false, place);
-	place->own = leaf ? own.node : place->node;
+	inside = m->weave && (code->module_path == m->interpreter || code->python_program);
+	if (inside && place->woven) {
+		place->spot.ours = NULL;
+		return own_if_sampled(w, i, place);
+	}
+	if (!place->woven && w->shapes[i] & SHAPE_PYTHON) {
+		if (inside)
+			place->python.ours = NULL;
+		else
+			r = place_code(w, i, code, false, &place->python);
+	}
+	if (!r && (place->woven || w->shapes[i] & SHAPE_NATIVE)) {
+		code->shown = true;
+		code->samples += w->nodes[i].samples;
+		r = place_shown(w, i, code, place);
+	}
 	return r;
 }
 
 static int place_node(struct work *w, uint32_t i)
 {
 	struct place *place = &w->places[i];
-	int r;
 
 	*place = w->places[w->nodes[i].parent];
+	place->own = place->spot.node;
 	switch (w->nodes[i].type) {
 	case HYB_TYPE_REGION:
 	case HYB_TYPE_FUNCTION:
-		r = place_probe(w, i, place);
-		break;
+		return place_probe(w, i, place);
 	case HYB_TYPE_PARTIAL:
-		r = place_partial(w, i, place);
-		break;
-	default:
-		return place_frame(w, i, place);
+		return place_partial(w, i, place);
+	case HYB_TYPE_PYTHON:
+		return place_python(w, i, place);
+	case HYB_TYPE_AWAIT:
+		return 0;
 	}
-	place->own = place->node;
-	return r;
+	return place_frame(w, i, place);
+}
+
+/* What Python and what native code stands here or below, for the nodes above. */
+static unsigned weave_of(const struct hyb_node_info *n, unsigned shape)
+{
+	if (is_python(n))
+		return SHAPE_PYTHON;
+	if (n->type <= HYB_TYPE_FUNCTION)
+		return shape & SHAPE_PYTHON ? SHAPE_PYTHON : SHAPE_NATIVE;
+	return (shape & (SHAPE_PYTHON | SHAPE_NATIVE)) | (n->samples ? SHAPE_NATIVE : 0);
 }
 
 /* Finds out about all nodes what place_node() needs of the nodes below. */
@@ -241,13 +404,18 @@ static int find_shapes(struct work *w, const struct hyb_location_info *location)
 		uint8_t *shape = &w->shapes[i], *above = &w->shapes[n->parent];
 		const struct code *code = NULL;
 
+		if (n->type == HYB_TYPE_AWAIT)
+			continue;
 		if (n->type == HYB_TYPE_CALL && !n->probe) {
-			code = codes_get(w->merge->codes, w->resolver, n->module, n->address, true);
+			code = code_of(w, n);
 			if (!code)
 				return HYB_ENOMEM;
 		}
-		if ((!code && n->type != HYB_TYPE_PARTIAL) || n->probe || n->samples || *shape != SHAPE_INNER)
+		if ((!code && n->type != HYB_TYPE_PARTIAL) || n->probe || n->samples ||
+			!(*shape & SHAPE_INNER))
 			*shape |= SHAPE_SHOWN;
+		*shape |= (uint8_t)weave_of(n, *shape);
+		*above |= (uint8_t)weave_of(n, *shape);
 		*above |= SHAPE_INNER;
 		if (*shape & SHAPE_SHOWN && !(code && code->main_start))
 			*above |= SHAPE_SHOWN;
@@ -298,7 +466,7 @@ int merge_location(struct merge *merge, const struct hyb_location_info *location
 	if (!r)
 		r = find_shapes(&w, location);
 	if (!r)
-		w.places[0] = (struct place){.node = top, .own = top, .first = true};
+		w.places[0] = (struct place){{top, 0, true, NULL}, {top, 0, true, NULL}, false, top};
 	for (uint32_t i = 1; !r && i < location->node_count; i++)
 		r = place_node(&w, i);
 	if (!r)

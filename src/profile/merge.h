@@ -10,6 +10,8 @@ struct merge {
 	struct tree *tree;
 	struct strings *strings;
 	struct codes *codes;
+	const char *interpreter; /* interned path of the module with Python's interpreter, or NULL */
+	bool weave; /* the interpreter's frames give way to Python's */
 	struct share *share; /* receives what is to be shared out */
 };
 
@@ -27,7 +29,11 @@ struct merge {
  *    on top of it) is an intermediate for what is below it, and a leaf for the
  *    samples taken in it;
  *  - the first frame below a function's probe is folded into the probe if it
- *    is that function (not by call sites); its lines stay.
+ *    is that function (not by call sites); its lines stay;
+ *  - frames of Python's interpreter vanish below code of Python (its frames, and
+ *    the probes of its functions), and above it. What ended in them is a leaf of
+ *    the frame above them: the line of Python that was interpreted. Where no
+ *    Python stands above or below, as in the interpreter's start, they are shown.
  */
 int merge_location(struct merge *merge, const struct hyb_location_info *location,
 	const struct resolver *resolver, uint32_t top);

@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "format/format.h"
 #include "profile/state.h"
@@ -17,8 +18,8 @@ struct profile *profile_new(const struct profile_options *options)
 		p->options = *options;
 	p->codes.strings = &p->strings;
 	p->codes.mode = p->options.mode;
-	if (tree_init(&p->tree, "[total]")) {
-		free(p);
+	if (tree_init(&p->tree, "[total]") || tree_init(&p->awaits, "")) {
+		profile_free(p);
 		return NULL;
 	}
 	p->tree.nodes[0].file = p->tree.nodes[0].module = strings_get(&p->strings, "");
@@ -62,6 +63,11 @@ static void add_probes(struct profile_quality *q, const struct hyb_location_info
 		if (n->type > HYB_TYPE_FUNCTION)
 			continue;
 		calls += n->calls;
+		if (n->type == HYB_TYPE_REGION && n->region->kind == HYB_REGION_WAIT &&
+			!strcmp(n->region->name, PROFILE_GIL)) {
+			q->gil_waits += n->calls;
+			q->gil_wait += n->inclusive;
+		}
 		q->demoted_nodes += n->demoted;
 		q->skipped_calls += n->skipped;
 	}
@@ -79,6 +85,7 @@ static void add_quality(struct profile_quality *q, const struct hyb_location_inf
 	for (size_t i = 0; i < 16; i++)
 		q->dropped[i] += location->dropped[i];
 	for (size_t i = 0; i < 8; i++) {
+		q->python[i] += location->python[i];
 		q->partial[i] += location->partial[i];
 		q->faults[i] += location->faults[i];
 	}
@@ -94,6 +101,45 @@ static void add_quality(struct profile_quality *q, const struct hyb_location_inf
 	add_probes(q, location);
 }
 
+/* Adds what coroutines waited. */
+static int add_awaits(struct profile *p, const struct hyb_location_info *location)
+{
+	for (size_t i = 1; i < location->node_count; i++) {
+		const struct hyb_node_info *n = &location->nodes[i];
+		const struct hyb_region *region = location->nodes[n->parent].region;
+		struct profile_node like = {.kind = PROFILE_PROBE};
+		uint32_t row;
+
+		if (n->type != HYB_TYPE_AWAIT || !n->calls)
+			continue;
+		like.name = strings_get(&p->strings, region->name);
+		like.file = strings_get(&p->strings, region->file);
+		like.module = strings_get(&p->strings, "");
+		like.line = region->line;
+		if (!like.name || !like.file || !like.module)
+			return HYB_ENOMEM;
+		row = tree_child(&p->awaits, 0, &like);
+		if (!row)
+			return HYB_ENOMEM;
+		p->awaits.nodes[row].calls += n->calls;
+		p->awaits.nodes[row].exclusive += n->inclusive;
+	}
+	return 0;
+}
+
+/* Where the interpreter of a process is, if it had one. */
+static int find_interpreter(struct profile *p, const struct hyb_process *process, struct merge *merge)
+{
+	for (size_t i = 0; i < process->metadata_count; i++) {
+		if (strcmp(process->metadata[i].key, "hybrid.python.module"))
+			continue;
+		merge->interpreter = strings_get(&p->strings, process->metadata[i].value);
+		merge->weave = !p->options.python_internals;
+		return merge->interpreter ? 0 : HYB_ENOMEM;
+	}
+	return 0;
+}
+
 int profile_add_location(
 	struct profile *p, const struct hyb_location_info *location, const struct resolver *resolver)
 {
@@ -106,7 +152,7 @@ int profile_add_location(
 	};
 	uint32_t top = find_top(p, location);
 
-	if (top == UINT32_MAX)
+	if (top == UINT32_MAX || find_interpreter(p, location->process, &merge) || add_awaits(p, location))
 		return HYB_ENOMEM;
 	add_quality(&p->quality, location);
 	return merge_location(&merge, location, resolver, top);
@@ -168,7 +214,7 @@ static int sum_unresolved(struct profile *p)
 	if (!rows)
 		return HYB_ENOMEM;
 	for (size_t i = 0; i < codes->slot_count; i++)
-		if (codes->slots[i] && codes->slots[i]->unresolved)
+		if (codes->slots[i] && codes->slots[i]->unresolved && codes->slots[i]->shown)
 			rows[count++] = (struct profile_unresolved){
 				codes->slots[i]->module_path, 1, codes->slots[i]->samples};
 	qsort(rows, count, sizeof(*rows), by_module);
@@ -186,6 +232,20 @@ static int sum_unresolved(struct profile *p)
 	return 0;
 }
 
+/* What probes waited for anything but the GIL. */
+static uint64_t sum_blocked(const struct profile *p)
+{
+	uint64_t sum = 0;
+
+	for (size_t i = 0; i < p->tree.count; i++) {
+		const struct profile_node *n = &p->tree.nodes[i];
+
+		if (n->kind != PROFILE_PROBE || strcmp(n->name, PROFILE_GIL))
+			sum += n->blocked;
+	}
+	return sum;
+}
+
 int profile_finish(struct profile *p, struct hyb_error *err)
 {
 	struct profile_quality *q = &p->quality;
@@ -198,8 +258,12 @@ int profile_finish(struct profile *p, struct hyb_error *err)
 	if (!r) {
 		tree_sum(&p->tree);
 		name_kinds(p);
+		tree_sum(&p->awaits);
 		r = tree_arrange(&p->tree, p->options.sort, NULL, NULL);
 	}
+	if (!r)
+		r = tree_arrange(&p->awaits, PROFILE_SORT_INCLUSIVE, NULL, NULL);
+	p->quality.blocked = sum_blocked(p);
 	if (!r)
 		r = sum_unresolved(p);
 	if (r) {
@@ -230,11 +294,18 @@ const struct profile_unresolved *profile_unresolved(const struct profile *p, siz
 	return p->unresolved;
 }
 
+const struct profile_node *profile_awaits(const struct profile *p, size_t *ret_count)
+{
+	*ret_count = p->awaits.count - 1;
+	return p->awaits.nodes + 1;
+}
+
 void profile_free(struct profile *p)
 {
 	if (!p)
 		return;
 	tree_release(&p->tree);
+	tree_release(&p->awaits);
 	share_release(&p->share);
 	codes_release(&p->codes);
 	strings_release(&p->strings);

@@ -60,6 +60,7 @@ struct profile_node {
 	uint8_t kind; /* enum profile_kind */
 	bool guess; /* the name is made of the nearest symbol, or of an address */
 	bool demoted;
+	bool python; /* a frame of Python; `module` is then its interpreter's */
 	const char *name; /* function, region name, "[incomplete: ...]" */
 	const char *file; /* "" if not known */
 	const char *module; /* path, "" for regions */
@@ -87,11 +88,17 @@ struct profile_quality {
 	uint64_t trace_stopped; /* ns after the start of the first process that stopped; 0: none did */
 	uint64_t threads_lost, regions_lost, names_cut, demoted_nodes, skipped_calls;
 	uint64_t open_regions;
+	uint64_t python[8]; /* samples by enum hyb_python of the format */
+	uint64_t gil_wait, gil_waits; /* ns that threads waited for Python's GIL, and how often */
+	uint64_t blocked; /* ns that anything was blocked, waiting for the GIL apart */
 	uint64_t damage;
 	unsigned rate; /* wanted, the highest */
 	unsigned sources; /* one bit for each enum hyb_source that a location used: 1 << source */
 	double achieved; /* samples a second of CPU (or of wall time, when that was sampled) */
 };
+
+/* Name of the regions, of kind WAIT, in which threads wait for Python's global interpreter lock. */
+#define PROFILE_GIL "[waiting for the GIL]"
 
 /* Code whose names are not known. */
 struct profile_unresolved {
@@ -103,6 +110,7 @@ struct profile_unresolved {
 struct profile_options {
 	enum profile_mode mode;
 	enum profile_sort sort;
+	bool python_internals; /* frames of Python's interpreter are shown where they stand */
 	bool split_locations; /* one top-level node for each process and thread */
 	/* Which locations take part; NULL: all. */
 	bool (*select)(void *data, const struct hyb_location_info *location);
@@ -130,6 +138,13 @@ const struct profile_quality *profile_quality(const struct profile *profile);
 
 /* By module, most samples first; lives as long as the profile. */
 const struct profile_unresolved *profile_unresolved(const struct profile *profile, size_t *ret_count);
+
+/*
+ * Python's coroutines that were suspended, longest awaited first; lives as long as the
+ * profile. Of a row: name, file, line, calls (suspensions), inclusive (ns between
+ * suspension and resumption: many instances may wait at once, so this may exceed wall time).
+ */
+const struct profile_node *profile_awaits(const struct profile *profile, size_t *ret_count);
 
 void profile_free(struct profile *profile); /* accepts NULL */
 

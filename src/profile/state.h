@@ -12,6 +12,7 @@ struct profile {
 	struct strings strings;
 	struct codes codes;
 	struct tree tree;
+	struct tree awaits; /* a row for each coroutine, below the root: see profile_awaits() */
 	struct share share;
 	struct profile_quality quality;
 	struct profile_unresolved *unresolved;

@@ -94,6 +94,7 @@ uint32_t tree_child(struct tree *tree, uint32_t parent, const struct profile_nod
 		.parent = parent,
 		.kind = like->kind,
 		.guess = like->guess,
+		.python = like->python,
 		.name = like->name,
 		.file = like->file,
 		.module = like->module,

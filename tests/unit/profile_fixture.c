@@ -6,6 +6,7 @@
 
 #include <cmocka.h>
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -125,6 +126,29 @@ uint32_t fixture_region(struct fixture *f, uint32_t parent, const char *name, un
 			.calls = calls});
 }
 
+static const struct hyb_region *function_of(struct fixture *f, const char *name)
+{
+	struct hyb_region *r = (struct hyb_region *)region_of(f, name, HYB_REGION_FUNCTION);
+
+	r->file = "/src/app.py";
+	r->python = true;
+	return r;
+}
+
+uint32_t fixture_python(struct fixture *f, uint32_t parent, const char *function, unsigned line)
+{
+	return add_node(f, parent,
+		(struct hyb_node_info){
+			.type = HYB_TYPE_PYTHON, .region = function_of(f, function), .line = line});
+}
+
+uint32_t fixture_hooked(
+	struct fixture *f, uint32_t parent, const char *function, uint64_t inclusive, uint64_t calls)
+{
+	function_of(f, function);
+	return fixture_region(f, parent, function, HYB_REGION_FUNCTION, inclusive, calls);
+}
+
 uint32_t fixture_code(struct fixture *f, uint32_t parent, unsigned type, const struct hyb_module *module,
 	uint64_t address, uint64_t samples)
 {
@@ -229,6 +253,41 @@ const struct profile_node *find_node(const struct profile *p, unsigned kind, con
 	if (!n)
 		fail_msg("no node of kind %u with the name %s:%u", kind, name, line);
 	return n;
+}
+
+static void put_node(FILE *out, const struct profile_node *n, unsigned depth)
+{
+	static const char *const before[] = {"", "", "(", "[", "", ""}, *const behind[] = {
+										"", "", ")", "]", "", ""};
+
+	fprintf(out, "%*s%s%s", 2 * (int)depth, "", before[n->kind], n->name);
+	if (n->line && n->kind != PROFILE_PROBE)
+		fprintf(out, ":%u", n->line);
+	fprintf(out, "%s", behind[n->kind]);
+	if (n->exclusive)
+		fprintf(out, " %llu", (unsigned long long)n->exclusive);
+	if (n->blocked)
+		fprintf(out, " +%llu", (unsigned long long)n->blocked);
+	fputc('\n', out);
+}
+
+char *tree_text(const struct profile *p)
+{
+	const struct profile_node *nodes = profile_nodes(p);
+	size_t size;
+	char *text;
+	FILE *out = open_memstream(&text, &size);
+
+	assert_non_null(out);
+	for (size_t i = 0; i < profile_count(p); i++) {
+		unsigned depth = 0;
+
+		for (size_t n = i; n; n = nodes[n].parent)
+			depth++;
+		put_node(out, &nodes[i], depth);
+	}
+	fclose(out);
+	return text;
 }
 
 void assert_exact(const struct profile *p)

@@ -28,6 +28,11 @@ uint32_t fixture_leaf(
 uint32_t fixture_code(struct fixture *f, uint32_t parent, unsigned type, const struct hyb_module *module,
 	uint64_t address, uint64_t samples);
 
+/* Frames of Python, and its functions as probes: in "/src/app.py", first line 1. */
+uint32_t fixture_python(struct fixture *f, uint32_t parent, const char *function, unsigned line);
+uint32_t fixture_hooked(
+	struct fixture *f, uint32_t parent, const char *function, uint64_t inclusive, uint64_t calls);
+
 /*
  * Names for addresses of any module, frames innermost first, beside those that
  * fixture_call() and fixture_leaf() make.
@@ -52,6 +57,12 @@ struct profile *fixture_profile(struct fixture *f, enum profile_mode mode, unsig
 /* The first such node; find: it must be there. */
 const struct profile_node *seek_node(const struct profile *p, unsigned kind, const char *name, unsigned line);
 const struct profile_node *find_node(const struct profile *p, unsigned kind, const char *name, unsigned line);
+
+/*
+ * The tree as text, a line a node, indented: "[intermediate]", "leaf:line", "(probe)", each with its
+ * exclusive and, behind a plus, blocked ns where there are any. Freed by the caller.
+ */
+char *tree_text(const struct profile *p);
 
 /* inclusive = exclusive + blocked + children, parents in front, links and order right. */
 void assert_exact(const struct profile *p);
