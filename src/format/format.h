@@ -130,7 +130,6 @@ enum hyb_def_type {
 	HYB_DEF_TEXT = 7,
 	HYB_DEF_CHILD = 8,
 	HYB_DEF_PAD = 9, /* space left at the end of a chunk */
-	HYB_DEF_CODE = 10, /* since 1.1 */
 };
 
 #define HYB_DEF_MAGIC 0x7eedu
@@ -156,6 +155,7 @@ enum hyb_region_kind {
 	HYB_REGION_OVERFLOW = 6, /* stands for all names after the table was full */
 	HYB_REGION_DYNAMIC = 7, /* name made at run time; no file, no line */
 	HYB_REGION_WAIT = 8, /* the thread waits for another one there (since 1.1) */
+	HYB_REGION_PYTHON = 9, /* a function of Python: file and line of its definition (since 1.1) */
 };
 
 /* Strings follow the structures, each with its final NUL, in the order of the lengths. */
@@ -243,24 +243,6 @@ struct hyb_def_child {
 	uint16_t kind; /* enum hyb_child_kind */
 	uint16_t path_len;
 	/* path */
-};
-
-/* Formats of the table that gives the line of a Python instruction; see docs/format.md. */
-enum hyb_lines {
-	HYB_LINES_NONE = 0, /* only the region's line is known */
-	HYB_LINES_LNOTAB = 1, /* CPython up to 3.9, co_lnotab */
-	HYB_LINES_LINETABLE = 2, /* 3.10, co_linetable: pairs of byte offset and line differences */
-	HYB_LINES_LOCATIONS = 3, /* 3.11 and later, co_linetable: locations */
-};
-
-/* A Python code object. Two with the same region differ in their lines: one was made anew. */
-struct hyb_def_code {
-	struct hyb_def def;
-	uint64_t region; /* id of its HYB_DEF_REGION, of kind FUNCTION */
-	uint16_t format; /* enum hyb_lines */
-	uint16_t reserved;
-	uint32_t len; /* bytes of the table */
-	/* table */
 };
 
 /* -------------------------------------------------------------- LOCATION */
@@ -366,18 +348,19 @@ enum hyb_node_kind {
 	HYB_NODE_CALL = 4, /* a frame below: key: return address */
 	HYB_NODE_LEAF = 5, /* the frame that was interrupted; key: code address */
 	HYB_NODE_PARTIAL = 6, /* what stands between is not known; key: enum hyb_partial */
-	HYB_NODE_PYTHON = 7, /* a Python frame; key: HYB_PYTHON(code definition, instruction). Since 1.1 */
+	HYB_NODE_PYTHON = 7, /* a Python frame; key: HYB_PYTHON(region, line). Since 1.1 */
 	HYB_NODE_AWAIT = 8, /* below the region of a coroutine; key 0. Since 1.1 */
 };
 
 /*
  * A frame of Python stands above the native frame of the evaluation that runs
- * it: module, PYTHON a, PYTHON b, CALL in the interpreter, LEAF in a library.
- * Instruction: byte offset / 2 + 1 in the code object; 0: not begun.
+ * it: <module>, PYTHON a, PYTHON b, CALL in the interpreter, LEAF in a library.
+ * Its key is its function's region (a HYB_REGION_PYTHON, by its file offset) and the
+ * line that it has come to; 0: not known.
  */
-#define HYB_PYTHON(code, instruction) ((uint64_t)(code) / 8 << 24 | (instruction))
-#define HYB_PYTHON_CODE(key) ((uint64_t)(key) >> 24 << 3)
-#define HYB_PYTHON_INSTRUCTION(key) ((uint32_t)((key)&0xffffffu))
+#define HYB_PYTHON(region, line) ((uint64_t)(region) / 8 << 24 | (line))
+#define HYB_PYTHON_REGION(key) ((uint64_t)(key) >> 24 << 3)
+#define HYB_PYTHON_LINE(key) ((uint32_t)((key)&0xffffffu))
 
 /*
  * A code address in a key: the module's id in the upper 16 bits, the ELF

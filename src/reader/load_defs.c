@@ -23,35 +23,11 @@ static int take_region(struct process *p, uint64_t id, const struct hyb_def *def
 		return HYB_ENOMEM;
 	to = &p->regions[p->region_count];
 	to->id = id;
-	to->region = (struct hyb_region){
-		keep(p, name, raw->name_len), keep(p, file, raw->file_len), raw->line, raw->kind, false};
+	to->region = (struct hyb_region){keep(p, name, raw->name_len), keep(p, file, raw->file_len),
+		raw->line, raw->kind, raw->kind == HYB_REGION_PYTHON};
 	if (!to->region.name || !to->region.file)
 		return HYB_ENOMEM;
 	p->region_count++;
-	return TAKEN;
-}
-
-/* Its region is looked up when all are there: see link_codes(). */
-static int take_code(struct process *p, uint64_t id, const struct hyb_def *def)
-{
-	const struct hyb_def_code *raw = (const struct hyb_def_code *)def;
-	struct def_code *to;
-	uint8_t *table;
-
-	if (def->size < sizeof(*raw) || raw->len > def->size - sizeof(*raw))
-		return BAD;
-	if (!ARRAY_ROOM(p->codes, p->code_count))
-		return HYB_ENOMEM;
-	table = arena_alloc(p->arena, (size_t)raw->len + 1);
-	if (!table)
-		return HYB_ENOMEM;
-	memcpy(table, raw + 1, raw->len);
-	to = &p->codes[p->code_count++];
-	*to = (struct def_code){.id = id,
-		.region_id = raw->region,
-		.table = table,
-		.length = raw->len,
-		.format = raw->format};
 	return TAKEN;
 }
 
@@ -196,7 +172,6 @@ static take_fn *const take[] = {
 	[HYB_DEF_TEXT] = take_text,
 	[HYB_DEF_CHILD] = take_child,
 	[HYB_DEF_PAD] = take_pad,
-	[HYB_DEF_CODE] = take_code,
 };
 
 static int load_chunk(struct process *p, const struct chunk *chunk, void *buffer)
@@ -225,22 +200,6 @@ static int load_chunk(struct process *p, const struct chunk *chunk, void *buffer
 	return HYB_OK;
 }
 
-/* Finds the functions of the code objects, wherever in the file they are. */
-static void link_codes(struct process *p)
-{
-	for (size_t i = 0; i < p->code_count; i++) {
-		struct def_code *code = &p->codes[i];
-		struct hyb_region *region = (struct hyb_region *)process_region(p, code->region_id);
-
-		if (!region || region->kind != HYB_REGION_FUNCTION) {
-			damage_add(p->damage, p->file.path, code->id, "a code object of an unknown function");
-			continue;
-		}
-		region->python = true;
-		code->region = region;
-	}
-}
-
 int process_load_defs(struct process *p)
 {
 	void *buffer = malloc(HYB_SEGMENT);
@@ -253,7 +212,6 @@ int process_load_defs(struct process *p)
 		if (p->file.chunks[i].kind == HYB_CHUNK_DEFS)
 			error = load_chunk(p, &p->file.chunks[i], buffer);
 	free(buffer);
-	link_codes(p);
 	p->info.modules = p->modules;
 	p->info.metadata = p->metadata;
 	p->info.notes = p->notes;

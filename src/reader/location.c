@@ -3,13 +3,12 @@
 
 #include "base/array.h"
 #include "reader/process.h"
-#include "reader/python_lines.h"
 #include "reader/trace.h"
 
 #define OPEN_MOST (HYB_STACK_FIRST + HYB_STACK_SECOND)
 
 static const struct hyb_region unknown_region = {"(unknown region)", "", 0, 0, false};
-static const struct hyb_region unknown_function = {"(unknown function)", "", 0, HYB_REGION_FUNCTION, true};
+static const struct hyb_region unknown_function = {"(unknown function)", "", 0, HYB_REGION_PYTHON, true};
 
 /* One location while it is loaded. */
 struct loader {
@@ -44,14 +43,14 @@ static void name_code(const struct loader *l, struct hyb_node_info *node, uint32
 
 static void name_python(const struct loader *l, struct hyb_node_info *node, uint32_t id, uint64_t key)
 {
-	const struct def_code *code = process_code(l->p, HYB_PYTHON_CODE(key));
+	const struct hyb_region *region = process_region(l->p, HYB_PYTHON_REGION(key));
 
-	node->region = code && code->region ? code->region : &unknown_function;
-	if (!code)
-		damaged_node(l, id, "a node of an unknown code object");
-	else
-		node->line = python_line(code->format, code->table, code->length, node->region->line,
-			HYB_PYTHON_INSTRUCTION(key));
+	if (!region || !region->python) {
+		damaged_node(l, id, "a node of an unknown Python function");
+		region = &unknown_function;
+	}
+	node->region = region;
+	node->line = HYB_PYTHON_LINE(key);
 }
 
 static void name_node(

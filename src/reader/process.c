@@ -134,7 +134,6 @@ void process_close(struct process *p)
 	free(p->info.locations);
 	free(p->module_index);
 	free(p->regions);
-	free(p->codes);
 	free(p->counters);
 	free(p->texts);
 	free(p->modules);
@@ -171,11 +170,6 @@ const struct hyb_region *process_region(const struct process *p, uint64_t id)
 	const struct def_region *def = find(p->regions, p->region_count, sizeof(*def), id);
 
 	return def ? &def->region : NULL;
-}
-
-const struct def_code *process_code(const struct process *p, uint64_t id)
-{
-	return find(p->codes, p->code_count, sizeof(*p->codes), id);
 }
 
 const struct def_counter *process_counter(const struct process *p, uint64_t id)

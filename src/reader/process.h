@@ -12,16 +12,6 @@ struct def_region {
 	struct hyb_region region;
 };
 
-/* A code object of Python. */
-struct def_code {
-	uint64_t id;
-	uint64_t region_id;
-	const struct hyb_region *region; /* NULL: not known */
-	const uint8_t *table;
-	uint32_t length; /* bytes of the table */
-	uint16_t format; /* enum hyb_lines */
-};
-
 struct def_counter {
 	uint64_t id;
 	const char *name, *unit;
@@ -57,10 +47,9 @@ struct process {
 	struct damage *damage; /* the experiment's */
 	struct chunk **sorted; /* by location, kind, then serial (TRACE) or offset */
 	struct def_region *regions;
-	struct def_code *codes;
 	struct def_counter *counters;
 	struct def_text *texts;
-	size_t region_count, code_count, counter_count, text_count;
+	size_t region_count, counter_count, text_count;
 	struct hyb_module *modules; /* the following four: as in info, grown by array_room */
 	struct hyb_text_pair *metadata;
 	struct hyb_note *notes;
@@ -79,7 +68,6 @@ void process_close(struct process *process); /* accepts NULL */
 
 /* The definition of that id, or NULL. */
 const struct hyb_region *process_region(const struct process *process, uint64_t id);
-const struct def_code *process_code(const struct process *process, uint64_t id);
 const struct def_counter *process_counter(const struct process *process, uint64_t id);
 const char *process_text(const struct process *process, uint64_t id);
 

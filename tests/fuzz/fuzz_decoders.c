@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "reader/defs.h"
-#include "reader/python_lines.h"
+#include "runtime/python/lines.h"
 #include "reader/trace.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -52,7 +52,7 @@ static void read_lines(const uint8_t *data, size_t size)
 	memcpy(&instruction, data, sizeof(instruction));
 	data += sizeof(instruction);
 	size -= sizeof(instruction);
-	for (unsigned format = HYB_LINES_NONE; format <= HYB_LINES_LOCATIONS + 1; format++) {
+	for (unsigned format = 0u; format <= PYTHON_LINES_LOCATIONS + 1; format++) {
 		if (python_line(format, data, size, 7, 0) != 7)
 			abort();
 		python_line(format, data, size, UINT32_MAX, instruction);

@@ -17,8 +17,7 @@ static struct writer *make(void)
 	uint64_t region = writer_region(w, "region", "file.c", 1, HYB_REGION_USER);
 	uint64_t counter = writer_counter(w, "counter", "unit", 1), text = writer_text(w, "text");
 	uint32_t module = writer_module(w, "/bin/prog", "0123", 4);
-	uint64_t function = writer_region(w, "f", "f.py", 1, HYB_REGION_FUNCTION);
-	uint64_t code = writer_code(w, function, HYB_LINES_LOCATIONS, "\xe8\x05\xd9\x04\x09\xf9", 6);
+	uint64_t function = writer_region(w, "f", "f.py", 1, HYB_REGION_PYTHON);
 
 	writer_metadata(w, "key", "value");
 	writer_note(w, 1001, HYB_NOTE_INFO, "note");
@@ -26,7 +25,7 @@ static struct writer *make(void)
 	for (uint32_t l = 1; l <= 2; l++) {
 		uint32_t root = writer_location(w, l, l, 1000);
 		uint32_t probe = writer_node(w, l, root, HYB_NODE_REGION, region);
-		uint32_t python = writer_node(w, l, probe, HYB_NODE_PYTHON, HYB_PYTHON(code, 2));
+		uint32_t python = writer_node(w, l, probe, HYB_NODE_PYTHON, HYB_PYTHON(function, 2));
 		uint32_t leaf = writer_node(w, l, python, HYB_NODE_LEAF, HYB_CODE(module, 0x1000));
 
 		writer_node(w, l, probe, HYB_NODE_AWAIT, 0);

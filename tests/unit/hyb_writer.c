@@ -161,18 +161,6 @@ uint64_t writer_region(
 	return writer_def(w, HYB_DEF_REGION, &def, sizeof(def), name, file);
 }
 
-uint64_t writer_code(
-	struct writer *w, uint64_t region, enum hyb_lines format, const void *table, uint32_t len)
-{
-	struct hyb_def_code def = {.region = region, .format = (uint16_t)format, .len = len};
-	uint8_t bytes[sizeof(def) + 256];
-
-	must(len <= 256);
-	memcpy(bytes, &def, sizeof(def));
-	memcpy(bytes + sizeof(def), table, len);
-	return writer_def(w, HYB_DEF_CODE, bytes, sizeof(def) + len, NULL, NULL);
-}
-
 uint32_t writer_module(struct writer *w, const char *path, const void *build_id, unsigned build_id_len)
 {
 	struct hyb_def_module def = {.id = ++w->modules,

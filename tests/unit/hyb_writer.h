@@ -33,8 +33,6 @@ uint64_t writer_def(
 	struct writer *w, unsigned type, const void *head, size_t head_len, const char *a, const char *b);
 uint64_t writer_region(
 	struct writer *w, const char *name, const char *file, unsigned line, enum hyb_region_kind kind);
-uint64_t writer_code(
-	struct writer *w, uint64_t region, enum hyb_lines format, const void *table, uint32_t len);
 uint32_t writer_module(struct writer *w, const char *path, const void *build_id, unsigned build_id_len);
 uint64_t writer_metadata(struct writer *w, const char *key, const char *value);
 uint64_t writer_note(struct writer *w, uint64_t tick, enum hyb_severity severity, const char *text);

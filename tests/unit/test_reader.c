@@ -299,22 +299,19 @@ static void test_experiment_directory(void **state)
 	writer_free(w);
 }
 
-/* Frames of Python have their function, and the line of their instruction; awaiting is no probe. */
+/* Frames of Python have their function, and the line that they came to; awaiting is no probe. */
 static void test_python(void **state)
 {
-	static const uint8_t table[] = {4, 1, 6, 0x80, 4, 2}; /* line 11 from 0 to 4, none to 10, 13 to 14 */
-	static const uint32_t instructions[] = {0, 1, 2, 3, 6, 7, 8};
-	static const unsigned lines[] = {10, 11, 11, 0, 13, 13, 0};
+	static const unsigned lines[] = {10, 11, 0, 0xffffff};
 	struct writer *w = writer_new();
-	uint64_t region = writer_region(w, "Task.step", "app.py", 10, HYB_REGION_FUNCTION);
-	uint64_t code = writer_code(w, region, HYB_LINES_LINETABLE, table, sizeof(table));
+	uint64_t region = writer_region(w, "Task.step", "app.py", 10, HYB_REGION_PYTHON);
 	uint64_t other = writer_region(w, "step", "app.c", 10, HYB_REGION_FUNCTION);
 	uint32_t root = writer_location(w, 1, 100, 1000), probe, await;
 	const struct hyb_node_info *n;
 	struct hyb_experiment *e;
 
-	for (unsigned i = 0; i < 7; i++)
-		writer_node(w, 1, root, HYB_NODE_PYTHON, HYB_PYTHON(code, instructions[i]));
+	for (unsigned i = 0; i < 4; i++)
+		writer_node(w, 1, root, HYB_NODE_PYTHON, HYB_PYTHON(region, lines[i]));
 	probe = writer_node(w, 1, root, HYB_NODE_REGION, region);
 	await = writer_node(w, 1, probe, HYB_NODE_AWAIT, 0);
 	writer_node_at(w, await)->count = 3;
@@ -324,21 +321,21 @@ static void test_python(void **state)
 	e = help_open(w);
 	assert_int_equal(hyb_damage_count(e), 0);
 	n = hyb_process_at(e, 0)->locations[0].nodes;
-	for (unsigned i = 0; i < 7; i++) {
+	for (unsigned i = 0; i < 4; i++) {
 		assert_int_equal(n[1 + i].type, HYB_TYPE_PYTHON);
 		assert_string_equal(n[1 + i].region->name, "Task.step");
 		assert_true(n[1 + i].region->python);
 		assert_int_equal(n[1 + i].line, lines[i]);
 		assert_int_equal(n[1 + i].probe, 0);
 	}
-	assert_ptr_equal(n[8].region, n[1].region);
-	assert_int_equal(n[9].type, HYB_TYPE_AWAIT);
-	assert_int_equal(n[9].parent, 8);
-	assert_int_equal(n[9].probe, 8);
-	assert_int_equal(n[9].calls, 3);
-	assert_int_equal(n[9].inclusive, 5000);
-	assert_null(n[9].region);
-	assert_false(n[10].region->python);
+	assert_ptr_equal(n[5].region, n[1].region);
+	assert_int_equal(n[6].type, HYB_TYPE_AWAIT);
+	assert_int_equal(n[6].parent, 5);
+	assert_int_equal(n[6].probe, 5);
+	assert_int_equal(n[6].calls, 3);
+	assert_int_equal(n[6].inclusive, 5000);
+	assert_null(n[6].region);
+	assert_false(n[7].region->python);
 	assert_int_equal(hyb_process_at(e, 0)->locations[0].python[1], 7);
 	help_close(e, w);
 }

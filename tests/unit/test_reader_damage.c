@@ -23,8 +23,7 @@ static struct writer *make(void)
 	uint64_t region = writer_region(w, "region", "file.c", 1, HYB_REGION_USER);
 	uint64_t counter = writer_counter(w, "counter", "unit", 1), text = writer_text(w, "text");
 	uint32_t module = writer_module(w, "/bin/prog", "0123", 4), root, probe, leaf;
-	uint64_t function = writer_region(w, "f", "f.py", 1, HYB_REGION_FUNCTION);
-	uint64_t code = writer_code(w, function, HYB_LINES_LOCATIONS, "\xe8\x05\xd9\x04\x09\xf9", 6);
+	uint64_t function = writer_region(w, "f", "f.py", 1, HYB_REGION_PYTHON);
 
 	writer_metadata(w, "key", "value");
 	writer_note(w, 1001, HYB_NOTE_INFO, "note");
@@ -32,7 +31,7 @@ static struct writer *make(void)
 	for (uint32_t l = 1; l <= 2; l++) {
 		root = writer_location(w, l, l, 1000);
 		probe = writer_node(w, l, root, HYB_NODE_REGION, region);
-		leaf = writer_node(w, l, probe, HYB_NODE_PYTHON, HYB_PYTHON(code, 2));
+		leaf = writer_node(w, l, probe, HYB_NODE_PYTHON, HYB_PYTHON(function, 2));
 		leaf = writer_node(w, l, leaf, HYB_NODE_LEAF, HYB_CODE(module, 0x1000));
 		writer_node(w, l, probe, HYB_NODE_AWAIT, 0);
 		writer_open(w, l, probe, 1010);
@@ -214,22 +213,17 @@ static void test_unknown_kinds(void **state)
 	}
 }
 
-/* Code that is of no function, of another kind, cut, or not there; awaiting where there is no coroutine. */
+/* Functions that are of another kind, or not there; awaiting where there is no coroutine. */
 static void test_python(void **state)
 {
 	struct writer *w = make();
 	uint32_t root = writer_location_at(w, 1)->root, await, below;
-	uint64_t user = writer_region(w, "user", "f.py", 1, HYB_REGION_USER), codes[4];
+	uint64_t user = writer_region(w, "user", "f.py", 1, HYB_REGION_USER), functions[] = {user, 16};
 	const struct hyb_location_info *l;
 	struct hyb_experiment *e;
 
-	codes[0] = writer_code(w, 8, HYB_LINES_NONE, "", 0);
-	codes[1] = writer_code(w, user, HYB_LINES_NONE, "", 0);
-	codes[2] = writer_code(w, user, HYB_LINES_NONE, "", 0);
-	((struct hyb_def_code *)(writer_data(w, &(size_t){0}) + codes[2]))->len = UINT32_MAX;
-	codes[3] = 16;
-	for (unsigned i = 0; i < 4; i++)
-		writer_node(w, 1, root, HYB_NODE_PYTHON, HYB_PYTHON(codes[i], 1));
+	for (unsigned i = 0; i < 2; i++)
+		writer_node(w, 1, root, HYB_NODE_PYTHON, HYB_PYTHON(functions[i], 3));
 	writer_node(w, 1, root, HYB_NODE_AWAIT, 0);
 	await = writer_node(w, 1, root + 1, HYB_NODE_AWAIT, 0);
 	below = writer_node(w, 1, await, HYB_NODE_CALL, 1);
@@ -237,16 +231,15 @@ static void test_python(void **state)
 	e = help_open(w);
 	help_read_all(e, true);
 	l = &hyb_process_at(e, 0)->locations[0];
-	assert_int_equal(l->node_count, 1 + 4 + 4 + 2);
-	for (unsigned i = 5; i < 9; i++) {
+	assert_int_equal(l->node_count, 1 + 4 + 2 + 2);
+	for (unsigned i = 5; i < 7; i++) {
 		assert_string_equal(l->nodes[i].region->name, "(unknown function)");
-		assert_int_equal(l->nodes[i].line, 0);
+		assert_int_equal(l->nodes[i].line, 3);
 	}
-	assert_int_equal(l->nodes[9].type, HYB_TYPE_AWAIT);
-	assert_int_equal(l->nodes[10].type, HYB_TYPE_CALL);
-	assert_int_equal(l->nodes[10].parent, 0);
-	/* three codes, the two that are not there at their nodes, two of awaiting */
-	assert_int_equal(hyb_damage_count(e), 3 + 2 + 2);
+	assert_int_equal(l->nodes[7].type, HYB_TYPE_AWAIT);
+	assert_int_equal(l->nodes[8].type, HYB_TYPE_CALL);
+	assert_int_equal(l->nodes[8].parent, 0);
+	assert_int_equal(hyb_damage_count(e), 2 + 2);
 	help_close(e, w);
 }
 

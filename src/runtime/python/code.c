@@ -4,31 +4,29 @@
 #include <sys/mman.h>
 
 #include "runtime/memory.h"
+#include "lines.h"
 #include "python.h"
 #include "runtime/regions.h"
 #include "runtime/store.h"
 
-#define ENTRIES 8192u
-#define TABLE 65536u /* a power of two */
-#define MAX_CODES (TABLE / 2)
-#define LINES_MAX (HYB_SEGMENT / 2) /* bytes of a table that is kept */
+#define CODES 4096u /* powers of two */
+#define PLACES 16384u
+#define LINES_MAX (1u << 20) /* bytes of a table that is looked at */
 #define OBJECT_MAX 256u /* bytes of a code object that are looked at */
 #define LOCKED 1u /* as an address: the entry is being written */
 
 /*
- * By address, direct-mapped. An address may get another code object when the
- * first one dies: `print` is made of what two of them hardly share.
+ * What was found, direct-mapped. An address may get another code object when the
+ * first one dies: `print` is made of what two of them hardly share. The address is
+ * written last.
  */
-static struct entry {
-	_Atomic(uintptr_t) address; /* written last */
-	_Atomic(uint64_t) print, id, region;
-} cache[ENTRIES] __attribute__((aligned(HYB_PAGE)));
-
-/* By content, open addressing: a slot is the definition's file offset / 8. */
-static struct {
-	_Atomic(uint32_t) slot[TABLE];
-	_Atomic(uint32_t) count;
-} table __attribute__((aligned(HYB_PAGE)));
+struct entry {
+	_Atomic(uintptr_t) code;
+	_Atomic(uint64_t) print; /* of the code object; in `places` mixed with the instruction */
+	_Atomic(uint64_t) key;
+};
+static struct entry codes[CODES] __attribute__((aligned(HYB_PAGE))); /* keys of regions */
+static struct entry places[PLACES] __attribute__((aligned(HYB_PAGE))); /* keys of nodes */
 
 static uint64_t fingerprint(const struct python_layout *l, uintptr_t code)
 {
@@ -37,6 +35,45 @@ static uint64_t fingerprint(const struct python_layout *l, uintptr_t code)
 	h = (h ^ python_word(code, l->code.filename)) * 0x9e3779b97f4a7c15u;
 	h = (h ^ python_word(code, l->code.lines)) * 0x9e3779b97f4a7c15u;
 	return h ^ *(const uint32_t *)(code + l->code.first_line);
+}
+
+/*
+ * The key that an entry has for this code object, whose bytes are at `object`; 0: another
+ * one's. Where it was found before, the object is there: a frame or a caller holds it.
+ */
+static uint64_t known(const struct entry *e, const struct python_layout *l, uintptr_t code, uint32_t salt)
+{
+	uint64_t print, key;
+
+	if (atomic_load_explicit(&e->code, memory_order_acquire) != code || code <= LOCKED)
+		return 0;
+	print = atomic_load_explicit(&e->print, memory_order_acquire);
+	key = atomic_load_explicit(&e->key, memory_order_acquire);
+	if (atomic_load_explicit(&e->code, memory_order_relaxed) != code ||
+		fingerprint(l, code) + salt != print)
+		return 0;
+	return key;
+}
+
+static void remember(struct entry *e, uintptr_t code, uint64_t print, uint64_t key)
+{
+	uintptr_t old = atomic_load(&e->code);
+
+	if (old == LOCKED || !atomic_compare_exchange_strong(&e->code, &old, LOCKED))
+		return;
+	atomic_store(&e->print, print);
+	atomic_store(&e->key, key);
+	atomic_store(&e->code, code);
+}
+
+static struct entry *code_entry(uintptr_t code)
+{
+	return &codes[(code * 0x9e3779b97f4a7c15u) >> 32 & (CODES - 1)];
+}
+
+static struct entry *place_entry(uintptr_t code, uint32_t instruction)
+{
+	return &places[((code + instruction) * 0x9e3779b97f4a7c15u) >> 32 & (PLACES - 1)];
 }
 
 /* ------------------------------------------------------------- strings */
@@ -106,130 +143,84 @@ static bool read_string(const struct python_layout *l, uintptr_t object, char *t
 	return true;
 }
 
-/* ---------------------------------------------------------- definitions */
+/* -------------------------------------------------------------- objects */
 
-struct lines {
-	const uint8_t *bytes;
-	uint32_t len;
-};
-
-/* The table of lines, where it stands; empty if it cannot be read or is too long. */
-static struct lines find_lines(const struct python_layout *l, uintptr_t object)
+/* The bytes of a code object; false: there is none. */
+static bool read_code(const struct python_layout *l, uintptr_t code, uint8_t copy[OBJECT_MAX])
 {
-	struct lines lines = {(const uint8_t *)object + l->object.bytes_data, 0};
-	uint64_t len = 0;
-
-	if (!memory_copy(&len, object + l->object.bytes_length, sizeof(len)) || len > LINES_MAX)
-		return lines;
-	for (uint64_t at = 0; at < len; at += HYB_PAGE)
-		if (!memory_readable((uintptr_t)lines.bytes + at))
-			return lines;
-	if (len && !memory_readable((uintptr_t)lines.bytes + len - 1))
-		return lines;
-	lines.len = (uint32_t)len;
-	return lines;
+	return code % 8 == 0 &&
+	       memory_copy(copy, code, l->code.size < OBJECT_MAX ? l->code.size : OBJECT_MAX) &&
+	       python_word((uintptr_t)copy, l->object.type) == python.code_type;
 }
 
-static uint64_t define(uint64_t region, const struct python_layout *l, const struct lines *lines)
-{
-	struct hyb_def_code def = {
-		.region = HYB_REGION_ID(region),
-		.format = lines->len ? l->lines : HYB_LINES_NONE,
-		.len = lines->len,
-	};
-
-	return store_define(HYB_DEF_CODE, &def, sizeof(def), (const char *)lines->bytes, lines->len, NULL, 0);
-}
-
-/* The definition with this content, made if there is none. 0: no room. */
-static uint64_t intern(uint64_t region, const struct python_layout *l, const struct lines *lines)
-{
-	uint32_t h = (uint32_t)(region / 8 * 0x9e3779b1u);
-	uint64_t id = 0;
-
-	for (uint32_t i = 0; i < lines->len; i++)
-		h = (h ^ lines->bytes[i]) * 0x01000193u;
-	for (;; h++) {
-		_Atomic(uint32_t) *slot = &table.slot[h & (TABLE - 1)];
-		uint32_t at = atomic_load_explicit(slot, memory_order_acquire);
-		const struct hyb_def_code *def;
-
-		if (!at) {
-			if (!id && atomic_load(&table.count) < MAX_CODES)
-				id = define(region, l, lines);
-			if (!id)
-				return 0;
-			if (atomic_compare_exchange_strong(slot, &at, (uint32_t)(id / 8))) {
-				atomic_fetch_add(&table.count, 1);
-				return id;
-			}
-		}
-		def = store_at((uint64_t)at * 8);
-		if (def->region == HYB_REGION_ID(region) && def->len == lines->len &&
-			!memcmp(def + 1, lines->bytes, lines->len))
-			return (uint64_t)at * 8;
-	}
-}
-
-static void remember(struct entry *e, uintptr_t address, uint64_t print, const struct python_code *code)
-{
-	uintptr_t old = atomic_load(&e->address);
-
-	if (old == LOCKED || !atomic_compare_exchange_strong(&e->address, &old, LOCKED))
-		return;
-	atomic_store(&e->print, print);
-	atomic_store(&e->id, code->id);
-	atomic_store(&e->region, code->region);
-	atomic_store(&e->address, address);
-}
-
-static bool make(
-	const struct python_layout *l, uintptr_t address, struct entry *e, struct python_code *ret_code)
+static uint64_t define(const struct python_layout *l, uintptr_t code)
 {
 	char name[HYB_NAME_MAX + 1], file[HYB_NAME_MAX + 1];
 	uint8_t copy[OBJECT_MAX];
 	uintptr_t object = (uintptr_t)copy;
-	struct python_code code;
-	struct lines lines;
+	uint64_t key;
 
-	if (address % 8 ||
-		!memory_copy(copy, address, l->code.size < OBJECT_MAX ? l->code.size : OBJECT_MAX) ||
-		python_word(object, l->object.type) != python.code_type)
-		return false;
-	if (!read_string(l, python_word(object, l->code.qualname ? l->code.qualname : l->code.name), name,
-		    sizeof(name)) ||
+	if (!read_code(l, code, copy) ||
+		!read_string(l, python_word(object, l->code.qualname ? l->code.qualname : l->code.name), name,
+			sizeof(name)) ||
 		!read_string(l, python_word(object, l->code.filename), file, sizeof(file)))
-		return false;
-	lines = find_lines(l, python_word(object, l->code.lines));
-	code.region = region_key(name, strlen(name), file, *(const uint32_t *)(copy + l->code.first_line),
-		HYB_REGION_FUNCTION);
-	code.id = code.region ? intern(code.region, l, &lines) : 0;
-	if (!code.id)
-		return false;
-	remember(e, address, fingerprint(l, object), &code);
-	*ret_code = code;
+		return 0;
+	key = region_key(
+		name, strlen(name), file, *(const uint32_t *)(copy + l->code.first_line), HYB_REGION_PYTHON);
+	if (key)
+		remember(code_entry(code), code, fingerprint(l, object), key);
+	return key;
+}
+
+uint64_t python_code_region(uintptr_t code)
+{
+	const struct python_layout *l = python_layout();
+	uint64_t key = known(code_entry(code), l, code, 0);
+
+	return likely(key) ? key : define(l, code);
+}
+
+/* Whether all pages of an object's bytes can be read. */
+static bool all_readable(uintptr_t from, uint64_t len)
+{
+	for (uintptr_t at = from; at < from + len; at = (at | (HYB_PAGE - 1)) + 1)
+		if (!memory_readable(at))
+			return false;
 	return true;
 }
 
-bool python_code(uintptr_t address, struct python_code *ret_code)
+static unsigned line_of(const struct python_layout *l, uintptr_t code, uint32_t instruction)
+{
+	uintptr_t table = python_word(code, l->code.lines);
+	uint64_t len = 0;
+
+	if (!memory_copy(&len, table + l->object.bytes_length, sizeof(len)) || len > LINES_MAX ||
+		!all_readable(table + l->object.bytes_data, len))
+		return 0;
+	return python_line(l->lines, (const uint8_t *)table + l->object.bytes_data, len,
+		*(const uint32_t *)(code + l->code.first_line), instruction);
+}
+
+uint64_t python_code_line(uintptr_t code, uint32_t instruction)
 {
 	const struct python_layout *l = python_layout();
-	struct entry *e = &cache[(address * 0x9e3779b97f4a7c15u) >> 51];
+	struct entry *e = place_entry(code, instruction);
+	uint64_t key = known(e, l, code, instruction), region;
+	unsigned line;
 
-	if (likely(atomic_load_explicit(&e->address, memory_order_acquire) == address) && address > LOCKED) {
-		uint64_t print = atomic_load_explicit(&e->print, memory_order_acquire);
-
-		ret_code->id = atomic_load_explicit(&e->id, memory_order_acquire);
-		ret_code->region = atomic_load_explicit(&e->region, memory_order_acquire);
-		if (likely(atomic_load_explicit(&e->address, memory_order_relaxed) == address &&
-			    fingerprint(l, address) == print))
-			return true;
-	}
-	return make(l, address, e, ret_code);
+	if (likely(key))
+		return key;
+	region = python_code_region(code);
+	if (!region)
+		return 0;
+	line = line_of(l, code, instruction);
+	key = HYB_PYTHON(HYB_REGION_ID(region), line < 0xffffff ? line : 0);
+	remember(e, code, fingerprint(l, code) + instruction, key);
+	return key;
 }
 
 void python_code_reset(void)
 {
-	madvise(cache, sizeof(cache), MADV_DONTNEED);
-	madvise(table.slot, sizeof(table), MADV_DONTNEED);
+	madvise(codes, sizeof(codes), MADV_DONTNEED);
+	madvise(places, sizeof(places), MADV_DONTNEED);
 }

@@ -1,24 +1,23 @@
 /*
  * Python code objects, as the file knows them: a region by name, file and first
- * line, and a definition with the table of lines. async-signal-safe
+ * line, and the lines of their instructions. async-signal-safe
  */
 #ifndef HYB_PYTHON_CODE_H
 #define HYB_PYTHON_CODE_H
 
-#include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
-struct python_code {
-	uint64_t id; /* of its HYB_DEF_CODE */
-	uint64_t region; /* key of its region */
-};
+/*
+ * The key of the region of a code object's function, defined if it is new. 0: at this
+ * address is no code object, or there is no room. Any address may be asked for.
+ */
+uint64_t python_code_region(uintptr_t code);
 
 /*
- * The definition of the code object at this address, made if it is new. False: it
- * is no code object, or there is no room. Any address may be asked for.
+ * The key of the node of a frame of this code object at this instruction (byte offset / 2
+ * + 1; 0: not begun). 0: as above.
  */
-bool python_code(uintptr_t address, struct python_code *ret_code);
+uint64_t python_code_line(uintptr_t code, uint32_t instruction);
 
 /* Forgets all: a new file begins. start */
 void python_code_reset(void);

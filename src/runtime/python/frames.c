@@ -14,7 +14,7 @@
 
 struct frame {
 	uintptr_t code, previous;
-	uint32_t instruction; /* as in a node's key */
+	uint32_t instruction; /* byte offset / 2 + 1; 0: not begun */
 	uint8_t owner;
 	bool entry;
 };
@@ -109,9 +109,7 @@ static void find_shim(struct python_walk *p, const struct python_layout *l)
 /* What was read is a frame: not what the stack held before a _PyCFrame was filled in. */
 static bool is_frame(const struct frame *f)
 {
-	struct python_code code;
-
-	return f->owner == PYTHON_OWNED_BY_C_STACK || python_code(f->code, &code);
+	return f->owner == PYTHON_OWNED_BY_C_STACK || python_code_region(f->code);
 }
 
 /* The evaluation whose _PyCFrame this is; passes over one that has no frame yet. */
@@ -152,11 +150,11 @@ static void next_evaluation(struct python_walk *p, const struct python_layout *l
 
 static bool put_frame(struct python_walk *p, struct unwind *u, const struct frame *f)
 {
-	struct python_code code;
+	uint64_t key = python_code_line(f->code, f->instruction);
 
-	if (u->count == u->max || !python_code(f->code, &code))
+	if (u->count == u->max || !key)
 		return false;
-	u->code[u->max - ++u->count] = UNWIND_PYTHON | HYB_PYTHON(code.id, f->instruction);
+	u->code[u->max - ++u->count] = UNWIND_PYTHON | key;
 	p->placed++;
 	return true;
 }
@@ -288,7 +286,6 @@ void python_walk_weave(struct python_walk *p, struct unwind *u, bool whole)
 	uint32_t inside = p->inside < p->evaluations ? p->inside : p->evaluations;
 	uint32_t frames = whole ? count_frames(p, l) : p->evaluations, unlinked = p->evaluations - frames;
 	uintptr_t at = p->frame;
-	struct python_code code;
 
 	if (!at) {
 		forget_evaluations(u);
@@ -298,12 +295,13 @@ void python_walk_weave(struct python_walk *p, struct unwind *u, bool whole)
 	p->unmatched = unlinked > 1 || u->count + 2 * (size_t)inside > u->max;
 	for (uint32_t i = 0; !p->unmatched && i < inside; i++) {
 		struct frame f;
+		uint64_t key = at && read_frame(p, l, at, &f) ? python_code_line(f.code, f.instruction) : 0;
 
-		if (!at || !read_frame(p, l, at, &f) || !python_code(f.code, &code)) {
+		if (!key) {
 			p->lost = true;
 			break;
 		}
-		u->code[i] = UNWIND_PYTHON | HYB_PYTHON(code.id, f.instruction);
+		u->code[i] = UNWIND_PYTHON | key;
 		at = f.previous;
 		p->placed++;
 	}

@@ -33,7 +33,7 @@ struct python_layout {
 	uint16_t version; /* major << 8 | minor */
 	uint8_t chain; /* enum python_chain */
 	uint8_t instruction; /* enum python_instruction */
-	uint8_t lines; /* enum hyb_lines: format of the code object's line table */
+	uint8_t lines; /* enum python_lines: format of the code object's line table */
 	struct {
 		uint16_t interp, thread_id;
 		uint16_t c_recursion; /* int, evaluations that may still be nested on the C stack; 0: none */

@@ -1,12 +1,12 @@
 /* CPython 3.10: Include/cpython/frameobject.h, pystate.h, code.h. */
-#include "format/format.h"
 #include "layout.h"
+#include "lines.h"
 
 const struct python_layout python_layout_3_10 = {
 	.version = 0x030a,
 	.chain = PYTHON_FRAME_OBJECTS,
 	.instruction = PYTHON_OFFSET_UNITS,
-	.lines = HYB_LINES_LINETABLE,
+	.lines = PYTHON_LINES_LINETABLE,
 	.thread =
 		{
 			.interp = 16,

@@ -1,12 +1,12 @@
 /* CPython 3.11: Include/internal/pycore_frame.h, cpython/pystate.h, code.h. */
-#include "format/format.h"
 #include "layout.h"
+#include "lines.h"
 
 const struct python_layout python_layout_3_11 = {
 	.version = 0x030b,
 	.chain = PYTHON_ENTRY_FLAGS,
 	.instruction = PYTHON_POINTER,
-	.lines = HYB_LINES_LOCATIONS,
+	.lines = PYTHON_LINES_LOCATIONS,
 	.thread =
 		{
 			.interp = 16,

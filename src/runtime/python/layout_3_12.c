@@ -1,12 +1,12 @@
 /* CPython 3.12: Include/internal/pycore_frame.h, cpython/pystate.h, code.h. */
-#include "format/format.h"
 #include "layout.h"
+#include "lines.h"
 
 const struct python_layout python_layout_3_12 = {
 	.version = 0x030c,
 	.chain = PYTHON_SHIMS,
 	.instruction = PYTHON_POINTER,
-	.lines = HYB_LINES_LOCATIONS,
+	.lines = PYTHON_LINES_LOCATIONS,
 	.thread =
 		{
 			.interp = 16,

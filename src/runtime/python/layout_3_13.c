@@ -1,12 +1,12 @@
 /* CPython 3.13: Include/internal/pycore_frame.h, cpython/pystate.h, code.h. */
-#include "format/format.h"
 #include "layout.h"
+#include "lines.h"
 
 const struct python_layout python_layout_3_13 = {
 	.version = 0x030d,
 	.chain = PYTHON_SHIMS,
 	.instruction = PYTHON_POINTER,
-	.lines = HYB_LINES_LOCATIONS,
+	.lines = PYTHON_LINES_LOCATIONS,
 	.thread =
 		{
 			.interp = 16,

@@ -1,12 +1,12 @@
 /* CPython 3.8: Include/frameobject.h, cpython/pystate.h, code.h. */
-#include "format/format.h"
 #include "layout.h"
+#include "lines.h"
 
 const struct python_layout python_layout_3_8 = {
 	.version = 0x0308,
 	.chain = PYTHON_FRAME_OBJECTS,
 	.instruction = PYTHON_OFFSET_BYTES,
-	.lines = HYB_LINES_LNOTAB,
+	.lines = PYTHON_LINES_LNOTAB,
 	.thread =
 		{
 			.interp = 16,

@@ -1,12 +1,12 @@
 /* CPython 3.9: Include/cpython/frameobject.h, pystate.h, code.h. */
-#include "format/format.h"
 #include "layout.h"
+#include "lines.h"
 
 const struct python_layout python_layout_3_9 = {
 	.version = 0x0309,
 	.chain = PYTHON_FRAME_OBJECTS,
 	.instruction = PYTHON_OFFSET_BYTES,
-	.lines = HYB_LINES_LNOTAB,
+	.lines = PYTHON_LINES_LNOTAB,
 	.thread =
 		{
 			.interp = 16,

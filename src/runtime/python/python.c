@@ -6,6 +6,7 @@
 #include <stdio.h>
 
 #include "code.h"
+#include "hooks.h"
 #include "runtime/memory.h"
 #include "runtime/modules.h"
 #include "runtime/store.h"
@@ -178,7 +179,7 @@ void python_expect(void)
 	atomic_store(&worth_looking, true);
 }
 
-void python_look(void)
+static void look(void)
 {
 	const struct python_layout *l;
 	char version[64], text[200];
@@ -198,6 +199,7 @@ void python_look(void)
 	if (l) {
 		describe(version, rt.set.python == PYTHON_HOOKS ? "hooks" : "frames");
 		atomic_store(&python.layout, l);
+		hooks_find();
 		return;
 	}
 	describe(number ? version : "of an unknown version", "native samples only");
@@ -205,6 +207,12 @@ void python_look(void)
 		"CPython %s is not a version that is known here: its functions are not shown, native code is",
 		number ? version : "");
 	store_note(HYB_NOTE_WARNING, text);
+}
+
+void python_look(void)
+{
+	look();
+	hooks_install();
 }
 
 const char *python_own_state(bool *ret_has_gil)

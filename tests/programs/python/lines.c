@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "reader/python_lines.h"
+#include "runtime/python/lines.h"
 
 struct code {
 	uint32_t format, first_line, instructions, len;

@@ -1,4 +1,4 @@
-#include "reader/python_lines.h"
+#include "lines.h"
 
 #include <limits.h>
 #include <stdbool.h>
@@ -93,11 +93,11 @@ unsigned python_line(
 
 	if (!instruction)
 		return first_line;
-	if (format == HYB_LINES_LNOTAB)
+	if (format == PYTHON_LINES_LNOTAB)
 		line = lnotab_line(table, table + len, first_line, wanted);
-	else if (format == HYB_LINES_LINETABLE)
+	else if (format == PYTHON_LINES_LINETABLE)
 		line = linetable_line(table, table + len, first_line, wanted);
-	else if (format == HYB_LINES_LOCATIONS)
+	else if (format == PYTHON_LINES_LOCATIONS)
 		line = locations_line(table, table + len, first_line, wanted);
 	return line > 0 && line <= INT_MAX ? (unsigned)line : 0;
 }

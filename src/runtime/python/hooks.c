@@ -1,0 +1,363 @@
+#include "hooks.h"
+
+#include <errno.h>
+
+#include "awaits.h"
+#include "code.h"
+#include "python.h"
+#include "runtime/filter.h"
+#include "runtime/probe.h"
+#include "runtime/regions.h"
+
+#define ALWAYS_INLINE inline __attribute__((always_inline))
+#define FLATTEN __attribute__((flatten))
+#define NEVER_INLINE __attribute__((noinline))
+#define MAX_INTERPRETERS 64u
+
+/* A code object's word of ours: its region's key, whose lower three bits are free. 0: not seen yet. */
+#define CODE_EXCLUDED 1u
+#define CODE_GENERATOR 2u /* its first evaluation, by the caller, only makes the generator: from 3.11 on */
+#define CODE_AWAITS 4u /* coroutine or asynchronous generator */
+#define CODE_FLAGS 7u
+
+/* co_flags */
+#define GENERATORS 0x2a0u /* CO_GENERATOR, CO_COROUTINE, CO_ASYNC_GENERATOR */
+#define COROUTINES 0x380u /* the last two, CO_ITERABLE_COROUTINE */
+
+/* What an interpreter hands to the evaluation of a frame. */
+enum kind {
+	WITHOUT_STATE, /* 3.8 */
+	WITH_STATE,
+	C_COUNTED, /* from 3.12 on: each evaluation counts against a limit of C recursion */
+};
+
+struct call {
+	char *state; /* PyThreadState */
+	char *frame;
+	int throwing;
+};
+
+typedef void *(*evaluate_without_state)(void *frame, int throwing);
+typedef void *(*evaluate_with_state)(void *state, void *frame, int throwing);
+
+static struct hooks {
+	void *next; /* what was set before us; NULL: not set */
+	void *own;
+	uint16_t frame_code, frame_owner, code_extra, c_recursion;
+	int64_t index; /* of our word in a code object */
+	/* of the interpreter */
+	void *standard; /* _PyEval_EvalFrameDefault */
+	void *(*get)(void *interpreter);
+	void (*set)(void *interpreter, void *function);
+	int64_t (*request_index)(void (*release)(void *word));
+	int (*set_word)(void *code, int64_t index, void *word);
+	uintptr_t interpreters[MAX_INTERPRETERS]; /* that were hooked */
+	uint32_t count;
+	bool too_deep; /* was said */
+} hooks;
+
+static ALWAYS_INLINE uintptr_t stack_pointer(void)
+{
+	uintptr_t sp;
+
+	__asm__("mov %%rsp, %0" : "=r"(sp));
+	return sp;
+}
+
+/* ---------------------------------------------------------- code objects */
+
+static uint64_t flags_of(const struct python_layout *l, uintptr_t code)
+{
+	uint32_t flags = *(const uint32_t *)(code + l->code.flags);
+
+	return (l->frame.owner && flags & GENERATORS ? CODE_GENERATOR : 0) |
+	       (flags & COROUTINES ? CODE_AWAITS : 0);
+}
+
+static bool is_excluded(uint64_t key)
+{
+	const struct hyb_def_region *def = region_def(key);
+	const char *name = (const char *)(def + 1);
+
+	return filter_active() && filter_excludes_python(name + def->name_len + 1, name);
+}
+
+/* The first time that it is seen in this process. 0: no room. */
+static NEVER_INLINE uint64_t make_word(uintptr_t code)
+{
+	int saved = errno;
+	uint64_t word = python_code_region(code);
+
+	if (word) {
+		word |= is_excluded(word) ? CODE_EXCLUDED : flags_of(python_layout(), code);
+		hooks.set_word((void *)code, hooks.index, (void *)word);
+	}
+	errno = saved;
+	return word;
+}
+
+static ALWAYS_INLINE uint64_t word_of(uintptr_t code)
+{
+	const int64_t *extra = *(const int64_t *const *)(code + hooks.code_extra);
+
+	if (likely(extra && extra[0] > hooks.index)) {
+		uint64_t word = (uint64_t)extra[1 + hooks.index];
+
+		if (likely(word >> 48 == rt.epoch && word))
+			return word;
+	}
+	return make_word(code);
+}
+
+/* ---------------------------------------------------------------- frames */
+
+static ALWAYS_INLINE void *evaluate(struct call c, enum kind kind)
+{
+	evaluate_with_state next = (evaluate_with_state)hooks.next;
+	void *result;
+
+	if (kind == WITHOUT_STATE)
+		return ((evaluate_without_state)hooks.next)(c.frame, c.throwing);
+	if (kind == WITH_STATE)
+		return next(c.state, c.frame, c.throwing);
+	/* Without us the caller's evaluation would have run this frame, too. */
+	++*(int32_t *)(c.state + hooks.c_recursion);
+	result = next(c.state, c.frame, c.throwing);
+	--*(int32_t *)(c.state + hooks.c_recursion);
+	return result;
+}
+
+static void *interpreter_of(struct call c)
+{
+	return *(void **)(c.state + python_layout()->thread.interp);
+}
+
+static void say_too_deep(void)
+{
+	if (hooks.too_deep)
+		return;
+	hooks.too_deep = true;
+	store_note(HYB_NOTE_INFO,
+		"Python functions that were called when half of the C stack was in use were "
+		"not measured: the stack would not have held as many as without measurement");
+}
+
+/*
+ * Half of the C stack is in use. From 3.11 on calls need no C stack as long as
+ * no hook is set, so it is taken away until this one returns. The limit of C
+ * recursion is that of a whole stack, of which the evaluations up to here were not counted.
+ */
+static NEVER_INLINE void *evaluate_deep(struct call c, enum kind kind)
+{
+	void *interpreter = kind == WITHOUT_STATE ? NULL : interpreter_of(c), *result;
+	int32_t *left = (int32_t *)(c.state + hooks.c_recursion), less = 0;
+
+	say_too_deep();
+	if (!hooks.frame_owner || hooks.get(interpreter) != hooks.own)
+		return kind == WITHOUT_STATE ? evaluate(c, WITHOUT_STATE) : evaluate(c, WITH_STATE);
+	if (kind == C_COUNTED)
+		*left -= less = *left / 2;
+	hooks.set(interpreter, hooks.next);
+	result = evaluate(c, WITH_STATE);
+	if (hooks.get(interpreter) == hooks.next)
+		hooks.set(interpreter, hooks.own);
+	if (kind == C_COUNTED)
+		*left += less;
+	return result;
+}
+
+/* The measurement is over: the interpreter runs as without us from the next call on. */
+static NEVER_INLINE void unhook(struct call c, enum kind kind)
+{
+	if (kind != WITHOUT_STATE && hooks.get(interpreter_of(c)) == hooks.own)
+		hooks.set(interpreter_of(c), hooks.next);
+}
+
+static bool is_deep(const struct thread *t)
+{
+	return t && (stack_pointer() - t->stack_lo) * 2 < t->stack_hi - t->stack_lo;
+}
+
+/* Counts the time for which a coroutine was suspended, below its region. */
+static NEVER_INLINE void resume(struct thread *t, uint32_t region, struct call c)
+{
+	uint64_t since = await_end(python_layout(), (uintptr_t)c.frame, c.throwing);
+	uint32_t id = since && region ? node_intern(t, region, HYB_NODE_AWAIT, 0) : 0;
+
+	if (id) {
+		node_at(id)->count++;
+		node_at(id)->inclusive += clock_tick() - since;
+	}
+}
+
+/* True if the region is open then: it has to be timed. */
+static ALWAYS_INLINE bool enter(struct thread *t, uint64_t word, struct call c)
+{
+	const struct hyb_open *top = t->top;
+	uint32_t id = node_probe(t, t->node, top->node, HYB_NODE_REGION, word & ~(uint64_t)CODE_FLAGS);
+
+	if (unlikely(word & CODE_AWAITS))
+		resume(t, id, c);
+	/* The frame that is called next ends where our stack does: walks stop there, before us. */
+	if (likely(id))
+		probe_push(t, id, (struct unwind_snippet){stack_pointer() - 8, 0, 0});
+	else
+		probe_skip(t, NULL, false);
+	return t->top != top;
+}
+
+static ALWAYS_INLINE void leave(struct thread *t, uint64_t word, bool timed, uint64_t now)
+{
+	uint64_t key = word & ~(uint64_t)CODE_FLAGS;
+
+	if (!timed && t->top->skipped & ~HYB_OPEN_SAMPLED) {
+		t->top->skipped--;
+		return;
+	}
+	if (unlikely(key >> 48 != rt.epoch)) /* forked inside; its code object may be gone */
+		key = t->node->key;
+	probe_leave(t, HYB_NODE_REGION, key, timed ? now : clock_tick());
+}
+
+static ALWAYS_INLINE void *hook(struct call c, enum kind kind)
+{
+	uint64_t word, now = 0;
+	struct thread *t = self;
+	bool timed = false;
+	void *result;
+
+	if (unlikely(is_deep(t)))
+		return evaluate_deep(c, kind);
+	word = word_of(python_word((uintptr_t)c.frame, hooks.frame_code));
+	if (unlikely(!word || word & CODE_EXCLUDED))
+		return evaluate(c, kind);
+	if (unlikely(word & CODE_GENERATOR && c.frame[hooks.frame_owner] != PYTHON_OWNED_BY_GENERATOR))
+		return evaluate(c, kind);
+	t = probe_begin(true);
+	if (likely(t)) {
+		timed = enter(t, word, c);
+		probe_end(t);
+	} else if (!atomic_load(&rt.on))
+		unhook(c, kind);
+	result = evaluate(c, kind);
+	if (likely(timed))
+		now = clock_tick();
+	if (unlikely(word & CODE_AWAITS))
+		await_begin(python_layout(), (uintptr_t)c.frame, result, timed ? now : clock_tick());
+	t = probe_begin(false);
+	if (likely(t)) {
+		leave(t, word, timed, now);
+		probe_end(t);
+	}
+	return result;
+}
+
+static FLATTEN void *hook_without_state(void *frame, int throwing)
+{
+	return hook((struct call){NULL, frame, throwing}, WITHOUT_STATE);
+}
+
+static FLATTEN void *hook_with_state(void *state, void *frame, int throwing)
+{
+	return hook((struct call){state, frame, throwing}, WITH_STATE);
+}
+
+static FLATTEN void *hook_c_counted(void *state, void *frame, int throwing)
+{
+	return hook((struct call){state, frame, throwing}, C_COUNTED);
+}
+
+/* ------------------------------------------------------------ installing */
+
+/* 3.8 has no functions for it. */
+static void *get_member(void *interpreter)
+{
+	return *(void **)((char *)interpreter + python_layout()->interp_eval_frame);
+}
+
+static void set_member(void *interpreter, void *function)
+{
+	*(void **)((char *)interpreter + python_layout()->interp_eval_frame) = function;
+}
+
+/* Under the name that it has from 3.12 on, or the one before. */
+static void *find(const char *name, const char *old_name)
+{
+	uintptr_t address = python_symbol(name, NULL);
+
+	return (void *)(address || !old_name ? address : python_symbol(old_name, NULL));
+}
+
+void hooks_find(void)
+{
+	const struct python_layout *l = python_layout();
+
+	if (rt.set.python != PYTHON_HOOKS || !l || hooks.standard)
+		return;
+	hooks.frame_code = l->frame.code;
+	hooks.frame_owner = l->frame.owner;
+	hooks.code_extra = l->code.extra;
+	hooks.c_recursion = l->thread.c_recursion;
+	hooks.own = l->interp_eval_frame    ? (void *)hook_without_state
+		    : l->thread.c_recursion ? (void *)hook_c_counted
+					    : (void *)hook_with_state;
+	hooks.get = l->interp_eval_frame
+			    ? get_member
+			    : (void *(*)(void *))find("_PyInterpreterState_GetEvalFrameFunc", NULL);
+	hooks.set = l->interp_eval_frame
+			    ? set_member
+			    : (void (*)(void *, void *))find("_PyInterpreterState_SetEvalFrameFunc", NULL);
+	hooks.request_index = (int64_t(*)(void (*)(void *)))find(
+		"PyUnstable_Eval_RequestCodeExtraIndex", "_PyEval_RequestCodeExtraIndex");
+	hooks.set_word =
+		(int (*)(void *, int64_t, void *))find("PyUnstable_Code_SetExtra", "_PyCode_SetExtra");
+	hooks.standard = find("_PyEval_EvalFrameDefault", NULL);
+}
+
+/* Only where what is there is known: another tool's function is called through, by the first interpreter. */
+static bool can_hook(void *interpreter)
+{
+	void *function;
+
+	for (uint32_t i = 0; i < hooks.count; i++)
+		if (hooks.interpreters[i] == (uintptr_t)interpreter)
+			return false;
+	function = hooks.get(interpreter);
+	if (hooks.count == MAX_INTERPRETERS || !function)
+		return false;
+	return function == hooks.standard ? !hooks.next || hooks.next == hooks.standard
+					  : !hooks.next && !python_layout()->interp_eval_frame;
+}
+
+void hooks_install(void)
+{
+	const char *state;
+	bool has_gil;
+	void *interpreter;
+	int64_t index;
+
+	if (!hooks.standard || !hooks.get || !hooks.set || !hooks.request_index || !hooks.set_word ||
+		!atomic_load(&rt.on))
+		return;
+	state = python_own_state(&has_gil);
+	interpreter = state && has_gil ? (void *)python_word((uintptr_t)state, python_layout()->thread.interp)
+				       : NULL;
+	if (!interpreter || !can_hook(interpreter))
+		return;
+	hooks.interpreters[hooks.count++] = (uintptr_t)interpreter;
+	index = hooks.request_index(NULL);
+	if (index < 0 || (hooks.next && index != hooks.index))
+		return;
+	hooks.index = index;
+	if (!hooks.next)
+		hooks.next = hooks.get(interpreter);
+	hooks.set(interpreter, hooks.own);
+}
+
+void hooks_end(void)
+{
+	if (rt.set.python == PYTHON_HOOKS && python_layout() && !hooks.next)
+		store_note(HYB_NOTE_WARNING,
+			"there was no moment at which the Python interpreter could be hooked: "
+			"its functions are in the samples only");
+}

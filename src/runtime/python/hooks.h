@@ -1,0 +1,27 @@
+/*
+ * Hooks mode: Python functions are probes. A function of ours stands in front
+ * of the interpreter's evaluation of frames (PEP 523, CPython 3.8 to 3.13), so
+ * each call, and each resumption of a generator or coroutine, enters and
+ * leaves the region of its code object. See docs/decisions.md for why this
+ * interface. Nothing is known to Python code, no Python object is made.
+ *
+ * What stands in the way of the program's behaviour is given up instead: where
+ * the C stack is half used up, calls run as without us and are not measured.
+ */
+#ifndef HYB_PYTHON_HOOKS_H
+#define HYB_PYTHON_HOOKS_H
+
+/* Finds what is needed of the interpreter, once it is known. Asks the loader: not in a handler */
+void hooks_find(void);
+
+/*
+ * Sets the hook in the interpreter that the calling thread runs, unless it is set
+ * or cannot be: to be called whenever there may be a new one. Does nothing without the
+ * GIL. async-signal-safe
+ */
+void hooks_install(void);
+
+/* Says in the file if no interpreter was ever hooked. */
+void hooks_end(void);
+
+#endif
