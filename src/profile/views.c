@@ -125,6 +125,7 @@ static int copy_rows(struct flat *flat, struct profile_flat *ret_flat)
 			continue;
 		rows[count++] = (struct profile_row){.kind = n->kind,
 			.guess = n->guess,
+			.python = n->python,
 			.name = n->name,
 			.file = n->file,
 			.module = n->module,

@@ -11,6 +11,7 @@
 struct profile_row {
 	uint8_t kind; /* enum profile_kind: PROBE, INCOMPLETE, or LEAF for code of any kind */
 	bool guess;
+	bool python; /* as in struct profile_node */
 	const char *name, *file, *module;
 	unsigned line;
 	uint64_t calls, samples;

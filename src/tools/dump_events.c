@@ -2,18 +2,29 @@
 #include "tools/dump.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 static const char *const kinds[] = {NULL, "sample", "enter", "leave", "complete", "counter", "marker", "gap"};
 static const char *const partials[] = {NULL, "no rule", "bad stack", "too deep"};
 
 static void name_node(char *buffer, size_t room, const struct hyb_node_info *node)
 {
+	const char *slash;
+
 	switch ((enum hyb_node_type)node->type) {
 	case HYB_TYPE_ROOT:
 		buffer[0] = 0;
 		break;
 	case HYB_TYPE_REGION:
 		snprintf(buffer, room, "%s", node->region->name);
+		break;
+	case HYB_TYPE_PYTHON:
+		slash = strrchr(node->region->file, '/');
+		snprintf(buffer, room, "%s:%s:%u", node->region->name, slash ? slash + 1 : node->region->file,
+			node->line);
+		break;
+	case HYB_TYPE_AWAIT:
+		snprintf(buffer, room, "[awaiting]");
 		break;
 	case HYB_TYPE_PARTIAL:
 		snprintf(buffer, room, "[incomplete: %s]", DUMP_WORD(partials, node->reason));

@@ -9,7 +9,7 @@ static const char *const kinds[] = {NULL, "defs", "location", "nodes", "trace", 
 static const char *const types[] = {
 	NULL, "region", "module", "map", "metadata", "note", "counter", "text", "child", "pad"};
 static const char *const region_kinds[] = {
-	NULL, "user", "function", "loop", "parameter", "paused", "overflow", "dynamic"};
+	NULL, "user", "function", "loop", "parameter", "paused", "overflow", "dynamic", "wait", "python"};
 static const char *const severities[] = {NULL, "information", "warning", "error"};
 static const char *const child_kinds[] = {NULL, "fork", "exec"};
 static const char *const number_types[] = {NULL, "integer", "double"};

@@ -3,9 +3,11 @@
 #include "tools/dump.h"
 
 static const char *const sources[] = {"none", "cpu-timer", "task-clock", "timer", "wall"};
-static const char *const node_kinds[] = {NULL, "root", "region", "function", "call", "leaf", "partial"};
+static const char *const node_kinds[] = {
+	NULL, "root", "region", "function", "call", "leaf", "partial", "python", "await"};
 static const char *const drops[] = {"in_probe", "no_space", "paused", "idle", "stopped"};
 static const char *const partials[] = {NULL, "no_rule", "bad_stack", "too_deep"};
+static const char *const pythons[] = {"woven", "lost", "unmatched", "released"};
 static const char *const faults[] = {"not_entered", "not_left", "too_deep", "nested", "no_space"};
 
 /* -------------------------------------------------------------- locations */
@@ -58,6 +60,7 @@ static void show_location(struct out *out, uint64_t offset, struct hyb_location 
 	REASONS(out, l->id, "dropped", l->dropped, drops);
 	REASONS(out, l->id, "partial", l->partial, partials);
 	REASONS(out, l->id, "fault", l->faults, faults);
+	REASONS(out, l->id, "python", l->python, pythons);
 }
 
 static void show_open(struct out *out, uint32_t location, size_t depth, const struct hyb_open *open)
@@ -138,7 +141,12 @@ static void show_key(struct out *out, const struct process *p, const struct hyb_
 		out_text(out, "name", region ? region->name : "(unknown region)");
 	} else if (node->kind == HYB_NODE_PARTIAL) {
 		out_word(out, "reason", DUMP_WORD(partials, node->key));
-	} else if (node->kind != HYB_NODE_ROOT) {
+	} else if (node->kind == HYB_NODE_PYTHON) {
+		region = process_region(p, HYB_PYTHON_REGION(node->key));
+		out_text(out, "name", region ? region->name : "(unknown function)");
+		out_number(out, "line", HYB_PYTHON_LINE(node->key));
+	} else if (node->kind == HYB_NODE_FUNCTION || node->kind == HYB_NODE_CALL ||
+		   node->kind == HYB_NODE_LEAF) {
 		dump_code(
 			code, sizeof(code), index ? &p->modules[index - 1] : NULL, HYB_CODE_VADDR(node->key));
 		out_text(out, "code", code);

@@ -89,7 +89,10 @@ static int inputs_open(struct report_inputs *inputs, char *const *paths, size_t 
 static int make_profile(const struct report_inputs *inputs, struct profile **ret)
 {
 	const struct report_options *o = inputs->options;
-	struct profile_options options = {.mode = o->mode, .sort = o->sort, .split_locations = o->split};
+	struct profile_options options = {.mode = o->mode,
+		.sort = o->sort,
+		.split_locations = o->split,
+		.python_internals = o->python_internals};
 	struct hyb_error err = {.text = "out of memory"};
 	struct profile *profile;
 	int r = 0;
@@ -242,6 +245,10 @@ static int print_report(const struct report_options *o, const struct side *base,
 		r = print_flat(&style, o, side->profile);
 	else
 		r = print_tree(&style, o, side->profile);
+	if (o->view != REPORT_QUALITY && !o->base && o->output == REPORT_TEXT)
+		report_awaits(&style, side->profile);
+	if (o->view != REPORT_QUALITY && !o->base && o->output == REPORT_JSON)
+		report_json_awaits(style.out, side->profile);
 	if (o->output == REPORT_JSON)
 		report_json_end(style.out);
 	if (r)

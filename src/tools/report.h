@@ -23,6 +23,7 @@ struct report_options {
 	enum profile_by by; /* REPORT_FLAT */
 	enum profile_mode mode;
 	enum profile_sort sort;
+	bool python_internals;
 	bool split; /* --by-thread */
 	bool full_paths;
 	unsigned depth; /* 0: no limit */
@@ -91,6 +92,7 @@ const char *style_duration(uint64_t ns, char text[COUNT_SIZE]);
 struct label {
 	uint8_t kind; /* enum profile_kind */
 	bool guess;
+	bool python; /* a frame of Python: its file says more than its name */
 	const char *name, *file, *module;
 	unsigned line;
 	uint64_t skipped; /* demoted probe: calls only counted, else 0 */
@@ -111,6 +113,12 @@ int report_tree(struct style *style, const struct report_options *options, const
 	size_t count);
 int report_diff(struct style *style, const struct report_options *options, const struct profile_diff *diff);
 void report_flat(struct style *style, const struct report_options *options, const struct profile_flat *flat);
+
+/* ---------------------------------------------------- report_await.c */
+
+/* What coroutines waited, longest first: a table, or the list "awaiting". Nothing if there are none. */
+void report_awaits(struct style *style, const struct profile *profile);
+void report_json_awaits(FILE *out, const struct profile *profile);
 
 /* ------------------------------------------------ report_machine.c */
 

@@ -45,6 +45,13 @@ static const struct words faults[] = {
 	[HYB_FAULT_NO_SPACE] = {"no_space", "no space left"},
 };
 
+static const struct words pythons[] = {
+	[HYB_PYTHON_WOVEN] = {"woven", "with Python frames"},
+	[HYB_PYTHON_LOST] = {"lost", "whose outer Python frames are missing"},
+	[HYB_PYTHON_UNMATCHED] = {"unmatched", "whose Python frames are not on the native stack"},
+	[HYB_PYTHON_RELEASED] = {"released", "of native code without the GIL"},
+};
+
 static const struct words severities[] = {
 	[HYB_NOTE_INFO] = {"information", ""},
 	[HYB_NOTE_WARNING] = {"warning", ""},
@@ -92,6 +99,16 @@ const char *facts_fault_key(unsigned fault)
 const char *facts_fault_text(unsigned fault)
 {
 	return WORD(faults, fault, text, "a reason that this version does not know");
+}
+
+const char *facts_python_key(unsigned outcome)
+{
+	return WORD(pythons, outcome, key, "unknown");
+}
+
+const char *facts_python_text(unsigned outcome)
+{
+	return WORD(pythons, outcome, text, "of a kind that this version does not know");
 }
 
 const char *facts_severity_key(unsigned severity)
@@ -210,6 +227,26 @@ static int gather_notes(const struct hyb_process *process, struct facts *facts)
 	return 0;
 }
 
+static int gather_python(const struct hyb_process *process, struct facts *facts)
+{
+	for (size_t m = 0; m < process->metadata_count; m++) {
+		const struct hyb_text_pair *pair = &process->metadata[m];
+		size_t i = 0;
+
+		if (strcmp(pair->key, "hybrid.python"))
+			continue;
+		while (i < facts->python_count && strcmp(facts->pythons[i].text, pair->value))
+			i++;
+		if (i == facts->python_count) {
+			if (!ARRAY_ROOM(facts->pythons, facts->python_count))
+				return HYB_ENOMEM;
+			facts->pythons[facts->python_count++] = (struct fact_python){.text = pair->value};
+		}
+		facts->pythons[i].programs++;
+	}
+	return 0;
+}
+
 static int compare_notes(const void *pa, const void *pb)
 {
 	const struct hyb_note *a = ((const struct fact_note *)pa)->note;
@@ -247,6 +284,8 @@ int facts_gather(const struct report_inputs *inputs, struct facts *ret_facts)
 			r = gather_changed(process, &facts);
 			if (!r)
 				r = gather_notes(process, &facts);
+			if (!r)
+				r = gather_python(process, &facts);
 		}
 	}
 	if (r) {
@@ -263,5 +302,6 @@ void facts_release(struct facts *facts)
 {
 	free(facts->changed);
 	free(facts->notes);
+	free(facts->pythons);
 	*facts = (struct facts){0};
 }

@@ -10,6 +10,12 @@ struct fact_note {
 	size_t processes; /* that said it */
 };
 
+/* What a process said of its Python. */
+struct fact_python {
+	const char *text;
+	size_t programs; /* that said it */
+};
+
 struct facts {
 	size_t killed; /* processes that ended without a word */
 	size_t running; /* still run */
@@ -19,6 +25,8 @@ struct facts {
 	size_t changed_count;
 	struct fact_note *notes; /* each text once, the most severe first */
 	size_t note_count;
+	struct fact_python *pythons; /* each text once */
+	size_t python_count;
 };
 
 /* 0, or HYB_ENOMEM with *ret_facts untouched. */
@@ -33,6 +41,8 @@ const char *facts_drop_text(unsigned reason);
 const char *facts_partial_key(unsigned reason);
 const char *facts_partial_text(unsigned reason);
 const char *facts_severity_key(unsigned severity);
+const char *facts_python_key(unsigned outcome);
+const char *facts_python_text(unsigned outcome);
 const char *facts_fault_key(unsigned fault);
 const char *facts_fault_text(unsigned fault);
 

@@ -128,7 +128,8 @@ static void json_node(const struct walker *w, uint32_t i)
 	json_string(out, n->module);
 	fprintf(out, ",\"calls\":%" PRIu64 ",\"skipped\":%" PRIu64, n->calls, n->skipped);
 	put_values(out, n->samples, n->inclusive, n->exclusive, n->blocked);
-	fprintf(out, ",\"guess\":%s}", n->guess ? "true" : "false");
+	fprintf(out, ",\"guess\":%s,\"python\":%s}", n->guess ? "true" : "false",
+		n->python ? "true" : "false");
 }
 
 /* The list of what the walk enters. */
@@ -238,7 +239,8 @@ void report_json_rows(FILE *out, const struct report_options *options, const str
 		json_string(out, r->module);
 		fprintf(out, ",\"calls\":%" PRIu64, r->calls);
 		put_values(out, r->samples, r->inclusive, r->exclusive, r->blocked);
-		fprintf(out, ",\"guess\":%s}", r->guess ? "true" : "false");
+		fprintf(out, ",\"guess\":%s,\"python\":%s}", r->guess ? "true" : "false",
+			r->python ? "true" : "false");
 		comma = ",\n";
 	}
 	fputc(']', out);

@@ -12,6 +12,7 @@ enum {
 	OPTION_CALLSITES,
 	OPTION_ROUTINES,
 	OPTION_FUNCTIONS,
+	OPTION_PYTHON_INTERNALS,
 	OPTION_BY_THREAD,
 	OPTION_DEPTH,
 	OPTION_THRESHOLD,
@@ -35,6 +36,7 @@ static const struct option long_options[] = {
 	{"callsites", no_argument, NULL, OPTION_CALLSITES},
 	{"routines", no_argument, NULL, OPTION_ROUTINES},
 	{"functions", no_argument, NULL, OPTION_FUNCTIONS},
+	{"python-internals", no_argument, NULL, OPTION_PYTHON_INTERNALS},
 	{"by-thread", no_argument, NULL, OPTION_BY_THREAD},
 	{"depth", required_argument, NULL, OPTION_DEPTH},
 	{"threshold", required_argument, NULL, OPTION_THRESHOLD},
@@ -69,6 +71,7 @@ static const char help_text[] =
 	"      --routines         frames merge by function; sampled lines show (default)\n"
 	"      --callsites        each line that calls is a node of its own\n"
 	"      --functions        frames merge by function; lines do not show\n"
+	"      --python-internals show the frames of Python's interpreter, too\n"
 	"\n"
 	"Which part:\n"
 	"      --by-thread        each process and thread apart\n"
@@ -187,6 +190,9 @@ static void set_option(struct report_options *o, int c)
 		break;
 	case OPTION_FUNCTIONS:
 		o->mode = PROFILE_FUNCTION;
+		break;
+	case OPTION_PYTHON_INTERNALS:
+		o->python_internals = true;
 		break;
 	case OPTION_BY_THREAD:
 		o->split = true;

@@ -370,6 +370,31 @@ static void put_note(const struct style *style, const struct fact_note *note)
 		grave ? facts_severity_key(note->note->severity) : "note", &text);
 }
 
+static void put_python(const struct style *style, const struct facts *facts, const struct profile_quality *q)
+{
+	struct text text = text_begin();
+	char n[COUNT_SIZE], wait[COUNT_SIZE];
+
+	if (!facts->python_count)
+		return;
+	for (size_t i = 0; i < facts->python_count; i++) {
+		text_add(&text, "%s%s", i ? "; " : "", facts->pythons[i].text);
+		if (facts->pythons[i].programs > 1)
+			text_add(&text, " (%s programs)", style_number(facts->pythons[i].programs, n));
+	}
+	for (unsigned i = 0; i < HYB_PYTHON_COUNT; i++)
+		if (q->python[i] || i == HYB_PYTHON_WOVEN)
+			text_add(&text, "%s %s%s %s", i ? "," : ";", style_number(q->python[i], n),
+				i ? "" : " samples", facts_python_text(i));
+	put_line(style, INK_BOLD, "python", &text);
+	if (!q->gil_waits)
+		return;
+	text_add(&text, "%s waiting for the GIL in %s call%s", style_duration(q->gil_wait, wait),
+		style_number(q->gil_waits, n), plural(q->gil_waits));
+	text_add(&text, "; %s blocked elsewhere", style_duration(q->blocked, wait));
+	put_line(style, INK_BOLD, "waiting", &text);
+}
+
 static void put_facts(
 	const struct style *style, const struct report_inputs *inputs, const struct profile_quality *q)
 {
@@ -377,6 +402,7 @@ static void put_facts(
 
 	if (facts_gather(inputs, &facts))
 		return;
+	put_python(style, &facts, q);
 	put_warning(style, facts.killed, "process ended without a word (killed?): all until then is here",
 		"processes ended without a word (killed?): all until then is here");
 	put_warning(style, facts.running, "process is still running: this is how far it is",

@@ -94,12 +94,31 @@ static void put_unresolved(FILE *out, const struct profile *profile)
 	fputc(']', out);
 }
 
-static void put_facts(FILE *out, const struct report_inputs *inputs)
+static void put_python(FILE *out, const struct facts *facts, const struct profile_quality *q)
+{
+	fputs(",\"python\":{\"versions\":[", out);
+	for (size_t i = 0; i < facts->python_count; i++) {
+		fputs(i ? ",{\"text\":" : "{\"text\":", out);
+		json_string(out, facts->pythons[i].text);
+		put_number(out, "programs", facts->pythons[i].programs);
+		fputc('}', out);
+	}
+	fputc(']', out);
+	for (unsigned i = 0; i < HYB_PYTHON_COUNT; i++)
+		put_number(out, facts_python_key(i), q->python[i]);
+	put_number(out, "gil_waits", q->gil_waits);
+	put_number(out, "gil_wait_ns", q->gil_wait);
+	fputc('}', out);
+}
+
+static void put_facts(FILE *out, const struct report_inputs *inputs, const struct profile_quality *q)
 {
 	struct facts facts;
 
 	if (facts_gather(inputs, &facts))
 		return;
+	if (facts.python_count)
+		put_python(out, &facts, q);
 	put_number(out, "killed", facts.killed);
 	put_number(out, "running", facts.running);
 	put_number(out, "replaced", facts.replaced);
@@ -150,10 +169,11 @@ void report_json_quality(
 	put_number(out, "wall_ns", q->wall);
 	put_number(out, "thread_wall_ns", q->thread_wall);
 	put_number(out, "cpu_ns", q->cpu);
+	put_number(out, "blocked_ns", q->blocked);
 	put_sampling(out, q);
 	put_probes(out, q);
 	put_unresolved(out, profile);
-	put_facts(out, inputs);
+	put_facts(out, inputs, q);
 	put_damage(out, inputs, q);
 	fputc('}', out);
 }

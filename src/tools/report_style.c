@@ -157,7 +157,7 @@ static char *place_of(const struct style *style, const struct label *label)
 				: asprintf(&text, " (%s)", file);
 	else if (label->kind != PROFILE_PROBE && *label->file && label->line)
 		n = asprintf(&text, ":%s:%u", file, label->line);
-	else if (label->kind == PROFILE_LEAF && *label->file)
+	else if ((label->kind == PROFILE_LEAF || label->python) && *label->file)
 		n = asprintf(&text, ":%s", file);
 	else if (label->kind != PROFILE_PROBE && !*label->file && *module && *label->name != '[')
 		n = asprintf(&text, " (%s)", module);

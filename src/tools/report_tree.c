@@ -163,6 +163,7 @@ static void node_enter(const struct walker *w, uint32_t i)
 	struct cells cells = {n->inclusive, n->exclusive, n->blocked, n->calls, n->samples};
 	struct label label = {.kind = n->kind,
 		.guess = n->guess,
+		.python = n->python,
 		.name = n->name,
 		.file = n->file,
 		.module = n->module == node_at(w, n->parent)->module ? "" : n->module,

@@ -128,7 +128,7 @@ uint32_t fixture_region(struct fixture *f, uint32_t parent, const char *name, un
 
 static const struct hyb_region *function_of(struct fixture *f, const char *name)
 {
-	struct hyb_region *r = (struct hyb_region *)region_of(f, name, HYB_REGION_FUNCTION);
+	struct hyb_region *r = (struct hyb_region *)region_of(f, name, HYB_REGION_PYTHON);
 
 	r->file = "/src/app.py";
 	r->python = true;
@@ -146,7 +146,7 @@ uint32_t fixture_hooked(
 	struct fixture *f, uint32_t parent, const char *function, uint64_t inclusive, uint64_t calls)
 {
 	function_of(f, function);
-	return fixture_region(f, parent, function, HYB_REGION_FUNCTION, inclusive, calls);
+	return fixture_region(f, parent, function, HYB_REGION_PYTHON, inclusive, calls);
 }
 
 uint32_t fixture_code(struct fixture *f, uint32_t parent, unsigned type, const struct hyb_module *module,
