@@ -198,6 +198,7 @@ struct hyb_process *hyb_process_at(const struct hyb_experiment *experiment, size
  * "user_ns", "system_ns", "started" ...), or NULL.
  */
 const char *hyb_experiment_value(const struct hyb_experiment *experiment, const char *key);
+const struct hyb_text_pair *hyb_experiment_values(const struct hyb_experiment *experiment, size_t *ret_count);
 
 /* What was found damaged: texts that name file and offset, the first hundred; and the number of all. */
 size_t hyb_damage_count(const struct hyb_experiment *experiment);

@@ -163,6 +163,12 @@ const char *hyb_experiment_value(const struct hyb_experiment *e, const char *key
 	return NULL;
 }
 
+const struct hyb_text_pair *hyb_experiment_values(const struct hyb_experiment *e, size_t *ret_count)
+{
+	*ret_count = e->value_count;
+	return e->values;
+}
+
 size_t hyb_damage_count(const struct hyb_experiment *e)
 {
 	return e->damage.count;

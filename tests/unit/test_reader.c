@@ -254,7 +254,9 @@ static void test_clock(void **state)
 static void test_experiment_directory(void **state)
 {
 	char directory[64], path[128];
+	const struct hyb_text_pair *values;
 	struct hyb_experiment *e;
+	size_t count;
 	struct writer *w = writer_new();
 	FILE *f;
 
@@ -287,6 +289,10 @@ static void test_experiment_directory(void **state)
 	assert_string_equal(hyb_experiment_value(e, "alone"), "");
 	assert_string_equal(hyb_experiment_value(e, "last"), "x");
 	assert_null(hyb_experiment_value(e, "first"));
+	values = hyb_experiment_values(e, &count);
+	assert_int_equal(count, 4);
+	assert_string_equal(values[3].key, "last");
+	assert_string_equal(values[3].value, "x");
 	hyb_experiment_close(e);
 
 	for (const char *name = "abc"; *name; name++) {
