@@ -14,6 +14,7 @@ Regions nest on each thread and are left by the thread that entered them. Text e
 bytes are kept. All times are nanoseconds.
 """
 
+from hybrid._experiment import Child, Experiment, Location, Module, Note, Process, open
 from hybrid._probe import (
     counter,
     marker,
@@ -26,12 +27,24 @@ from hybrid._probe import (
     resume,
     thread_name,
 )
+from hybrid._reader import Error, Event, Node, Row
 
 __all__ = [
+    "Child",
+    "Error",
+    "Event",
+    "Experiment",
+    "Location",
+    "Module",
+    "Node",
+    "Note",
+    "Process",
+    "Row",
     "counter",
     "marker",
     "measured",
     "metadata",
+    "open",
     "parameter",
     "pause",
     "paused",

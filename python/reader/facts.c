@@ -1,0 +1,240 @@
+/* Processes and locations as dicts. */
+#include <stddef.h>
+
+#include "experiment.h"
+
+enum fact_type {
+	FACT_TEXT,
+	FACT_U32,
+	FACT_U64,
+	FACT_SOME, /* u64; None for 0 */
+	FACT_I64,
+	FACT_BOOL,
+	FACT_REAL,
+	FACT_WORD, /* u32 */
+	FACT_COUNTS, /* u64 for each word: a dict */
+};
+
+struct fact {
+	const char *name;
+	size_t offset;
+	enum fact_type type;
+	const char *const *words; /* up to a NULL; "" has no name */
+};
+
+static const char *const sources[] = {"none", "cpu-timer", "task-clock", "timer", "wall", NULL};
+static const char *const states[] = {"", "running", "exited", "exec", "stopped", NULL};
+static const char *const partials[] = {"", "no_rule", "bad_stack", "too_deep", NULL};
+static const char *const drops[] = {"in_probe", "no_space", "paused", "idle", "stopped", NULL};
+static const char *const faults[] = {"not_entered", "not_left", "too_deep", "nested", "no_space", NULL};
+static const char *const pythons[] = {"woven", "lost", "unmatched", "released", NULL};
+
+/* The last argument is the type, and perhaps `.words = ...`. */
+#define FACT(struct_, name_, ...) \
+	{ \
+		.name = #name_, .offset = offsetof(struct struct_, name_), .type = __VA_ARGS__ \
+	}
+#define PROCESS(name_, ...) FACT(hyb_process, name_, __VA_ARGS__)
+#define LOCATION(name_, ...) FACT(hyb_location_info, name_, __VA_ARGS__)
+
+static const struct fact process_facts[] = {
+	PROCESS(file, FACT_TEXT),
+	PROCESS(host, FACT_TEXT),
+	PROCESS(pid, FACT_U32),
+	PROCESS(ppid, FACT_U32),
+	PROCESS(image, FACT_U32),
+	PROCESS(state, FACT_WORD, .words = states),
+	PROCESS(source, FACT_WORD, .words = sources),
+	PROCESS(rate, FACT_U32),
+	PROCESS(trace_events, FACT_BOOL),
+	PROCESS(tick_ns, FACT_REAL),
+	PROCESS(start, FACT_U64),
+	PROCESS(end, FACT_U64),
+	PROCESS(realtime, FACT_I64),
+	PROCESS(trace_bytes, FACT_U64),
+	PROCESS(trace_stopped, FACT_SOME),
+	PROCESS(threads_lost, FACT_U64),
+	PROCESS(regions_lost, FACT_U64),
+	PROCESS(names_cut, FACT_U64),
+	PROCESS(probe_cost, FACT_SOME),
+	PROCESS(file_size, FACT_U64),
+};
+
+static const struct fact location_facts[] = {
+	LOCATION(id, FACT_U32),
+	LOCATION(tid, FACT_U32),
+	LOCATION(name, FACT_TEXT),
+	LOCATION(start, FACT_U64),
+	LOCATION(end, FACT_U64),
+	LOCATION(ended, FACT_BOOL),
+	LOCATION(cpu, FACT_U64),
+	LOCATION(samples, FACT_U64),
+	LOCATION(taken, FACT_U64),
+	LOCATION(partial, FACT_COUNTS, .words = partials),
+	LOCATION(dropped, FACT_COUNTS, .words = drops),
+	LOCATION(faults, FACT_COUNTS, .words = faults),
+	LOCATION(python, FACT_COUNTS, .words = pythons),
+	LOCATION(frames, FACT_U64),
+	LOCATION(guessed, FACT_U64),
+	LOCATION(handler_time, FACT_U64),
+	LOCATION(period, FACT_U64),
+	LOCATION(slowed, FACT_U64),
+	LOCATION(events, FACT_U64),
+	LOCATION(events_lost, FACT_U64),
+	LOCATION(source, FACT_WORD, .words = sources),
+	LOCATION(open, FACT_U32),
+};
+
+/* Takes the reference to the value. */
+static int set_item(PyObject *dict, const char *key, PyObject *value)
+{
+	int error = value ? PyDict_SetItemString(dict, key, value) : -1;
+
+	Py_XDECREF(value);
+	return error;
+}
+
+static int append(PyObject *list, PyObject *value)
+{
+	int error = value ? PyList_Append(list, value) : -1;
+
+	Py_XDECREF(value);
+	return error;
+}
+
+static PyObject *word(const char *const *words, unsigned number)
+{
+	for (unsigned i = 0; words[i]; i++)
+		if (i == number && *words[i])
+			return PyUnicode_InternFromString(words[i]);
+	return PyUnicode_FromFormat("unknown (%u)", number);
+}
+
+static PyObject *counts(const char *const *words, const uint64_t *numbers)
+{
+	PyObject *dict = PyDict_New();
+
+	for (size_t i = 0; dict && words[i]; i++)
+		if (*words[i] && set_item(dict, words[i], PyLong_FromUnsignedLongLong(numbers[i])))
+			Py_CLEAR(dict);
+	return dict;
+}
+
+static PyObject *fact_value(const struct fact *fact, const void *at)
+{
+	switch (fact->type) {
+	case FACT_TEXT:
+		return text(*(const char *const *)at);
+	case FACT_U32:
+		return PyLong_FromUnsignedLong(*(const uint32_t *)at);
+	case FACT_SOME:
+		if (*(const uint64_t *)at == 0)
+			return Py_BuildValue("");
+		/* fall through */
+	case FACT_U64:
+		return PyLong_FromUnsignedLongLong(*(const uint64_t *)at);
+	case FACT_I64:
+		return PyLong_FromLongLong(*(const int64_t *)at);
+	case FACT_BOOL:
+		return PyBool_FromLong(*(const bool *)at);
+	case FACT_REAL:
+		return PyFloat_FromDouble(*(const double *)at);
+	case FACT_WORD:
+		return word(fact->words, *(const unsigned *)at);
+	case FACT_COUNTS:
+		return counts(fact->words, at);
+	}
+	return NULL;
+}
+
+#define FACTS(facts_, object_) facts_dict(facts_, sizeof(facts_) / sizeof((facts_)[0]), object_)
+static PyObject *facts_dict(const struct fact *facts, size_t count, const void *object)
+{
+	PyObject *dict = PyDict_New();
+
+	for (size_t i = 0; dict && i < count; i++)
+		if (set_item(dict, facts[i].name,
+			    fact_value(&facts[i], (const char *)object + facts[i].offset)))
+			Py_CLEAR(dict);
+	return dict;
+}
+
+/* ------------------------------------------------------------------ lists */
+
+static PyObject *note(const struct hyb_process *process, size_t i)
+{
+	static const char *const severities[] = {"", "information", "warning", "error", NULL};
+	const struct hyb_note *n = &process->notes[i];
+
+	return Py_BuildValue(
+		"(KNN)", (unsigned long long)n->time, word(severities, n->severity), text(n->text));
+}
+
+static PyObject *child(const struct hyb_process *process, size_t i)
+{
+	static const char *const kinds[] = {"", "fork", "exec", NULL};
+	const struct hyb_child *c = &process->children[i];
+
+	return Py_BuildValue(
+		"(KINN)", (unsigned long long)c->time, (unsigned)c->pid, word(kinds, c->kind), text(c->path));
+}
+
+static PyObject *module(const struct hyb_process *process, size_t i)
+{
+	const struct hyb_module *m = &process->modules[i];
+	char hex[2 * sizeof(m->build_id) + 1] = "";
+
+	for (unsigned k = 0; k < m->build_id_len && k < sizeof(m->build_id); k++)
+		snprintf(hex + 2 * k, 3, "%02x", m->build_id[k]);
+	return Py_BuildValue(
+		"(NsKL)", text(m->path), hex, (unsigned long long)m->file_size, (long long)m->mtime);
+}
+
+static PyObject *pair(const struct hyb_process *process, size_t i)
+{
+	return Py_BuildValue("(NN)", text(process->metadata[i].key), text(process->metadata[i].value));
+}
+
+static PyObject *location(const struct hyb_process *process, size_t i)
+{
+	return FACTS(location_facts, &process->locations[i]);
+}
+
+static PyObject *list_of(const struct hyb_process *process, size_t count,
+	PyObject *(*item)(const struct hyb_process *, size_t))
+{
+	PyObject *list = PyList_New(0);
+
+	for (size_t i = 0; list && i < count; i++)
+		if (append(list, item(process, i)))
+			Py_CLEAR(list);
+	return list;
+}
+
+static PyObject *process_dict(const struct hyb_process *p)
+{
+	PyObject *dict = FACTS(process_facts, p);
+
+	if (dict && (set_item(dict, "notes", list_of(p, p->note_count, note)) ||
+			    set_item(dict, "children", list_of(p, p->child_count, child)) ||
+			    set_item(dict, "modules", list_of(p, p->module_count, module)) ||
+			    set_item(dict, "metadata", list_of(p, p->metadata_count, pair)) ||
+			    set_item(dict, "locations", list_of(p, p->location_count, location))))
+		Py_CLEAR(dict);
+	return dict;
+}
+
+PyObject *experiment_processes(PyObject *self, PyObject *none)
+{
+	struct experiment *e = (struct experiment *)self;
+	PyObject *list;
+
+	if (experiment_begin(e))
+		return NULL;
+	list = PyList_New(0);
+	for (size_t i = 0; list && i < hyb_process_count(e->handle); i++)
+		if (append(list, process_dict(hyb_process_at(e->handle, i))))
+			Py_CLEAR(list);
+	experiment_end(e);
+	return list;
+}

@@ -1,0 +1,202 @@
+#include <string.h>
+
+#include "experiment.h"
+
+PyObject *raise_error(struct state *state, const struct hyb_error *error)
+{
+	PyObject *message;
+
+	if (error->code == HYB_ENOMEM)
+		return PyErr_NoMemory();
+	message = text(error->text);
+	if (message)
+		PyErr_SetObject(state->error, message);
+	Py_XDECREF(message);
+	return NULL;
+}
+
+PyObject *text(const char *string)
+{
+	return PyUnicode_DecodeUTF8(string, (Py_ssize_t)strlen(string), "replace");
+}
+
+PyObject *cached_text(PyObject *cache, const char *string)
+{
+	PyObject *key = PyLong_FromVoidPtr((void *)string), *result = NULL;
+
+	if (!key)
+		return NULL;
+	result = PyDict_GetItemWithError(cache, key);
+	Py_XINCREF(result);
+	if (!result && !PyErr_Occurred()) {
+		result = text(string);
+		if (result && PyDict_SetItem(cache, key, result))
+			Py_CLEAR(result);
+	}
+	Py_DECREF(key);
+	return result;
+}
+
+PyObject *kind(PyObject *const *kinds, unsigned number)
+{
+	PyObject *result = kinds[number < KINDS ? number : 0];
+
+	Py_INCREF(result);
+	return result;
+}
+
+PyObject *sequence_type(const char *name, const char *doc, PyStructSequence_Field *fields)
+{
+	PyStructSequence_Desc description = {name, doc, fields, 0};
+	PyObject *type, *names;
+
+	while (fields[description.n_in_sequence].name)
+		description.n_in_sequence++;
+	type = (PyObject *)PyStructSequence_NewType(&description);
+	names = type ? PyTuple_New(description.n_in_sequence) : NULL;
+	for (int i = 0; names && i < description.n_in_sequence; i++) {
+		PyObject *field = PyUnicode_InternFromString(fields[i].name);
+
+		if (!field)
+			Py_CLEAR(names);
+		else
+			PyTuple_SetItem(names, i, field);
+	}
+	if (!names || PyObject_SetAttrString(type, "_fields", names))
+		Py_CLEAR(type);
+	Py_XDECREF(names);
+	return type;
+}
+
+static PyObject *open_path(PyObject *module, PyObject *args)
+{
+	struct state *state = PyModule_GetState(module);
+	struct hyb_experiment *handle = NULL;
+	struct experiment *experiment;
+	struct hyb_error error;
+	PyObject *path;
+	int r;
+
+	if (!PyArg_ParseTuple(args, "O&:open", PyUnicode_FSConverter, &path))
+		return NULL;
+	const char *bytes = PyBytes_AsString(path);
+
+	Py_BEGIN_ALLOW_THREADS;
+	r = hyb_experiment_open(bytes, &handle, &error);
+	Py_END_ALLOW_THREADS;
+	Py_DECREF(path);
+	if (r)
+		return raise_error(state, &error);
+	experiment = (struct experiment *)PyType_GenericAlloc((PyTypeObject *)state->experiment_type, 0);
+	if (!experiment) {
+		hyb_experiment_close(handle);
+		return NULL;
+	}
+	Py_INCREF(module);
+	experiment->module = module;
+	experiment->state = state;
+	experiment->handle = handle;
+	return (PyObject *)experiment;
+}
+
+/* ----------------------------------------------------------------- module */
+
+static int make_words(PyObject **words, const char *const *texts, size_t count)
+{
+	for (size_t i = 0; i < KINDS; i++) {
+		words[i] = PyUnicode_InternFromString(i < count && texts[i] ? texts[i] : "unknown");
+		if (!words[i])
+			return -1;
+	}
+	return 0;
+}
+
+static int make_kinds(struct state *state)
+{
+	static const char *const nodes[] = {
+		NULL, "root", "region", "function", "call", "leaf", "partial", "python", "await"};
+	static const char *const events[] = {
+		NULL, "sample", "enter", "leave", "complete", "counter", "marker", "gap"};
+	static const char *const rows[] = {NULL, "root", "probe", "intermediate", "leaf", "incomplete"};
+
+	return make_words(state->node_kinds, nodes, sizeof(nodes) / sizeof(*nodes)) ||
+			       make_words(state->event_kinds, events, sizeof(events) / sizeof(*events)) ||
+			       make_words(state->row_kinds, rows, sizeof(rows) / sizeof(*rows))
+		       ? -1
+		       : 0;
+}
+
+static int add(PyObject *module, const char *name, PyObject *object)
+{
+	return object ? PyObject_SetAttrString(module, name, object) : -1;
+}
+
+static int module_exec(PyObject *module)
+{
+	struct state *state = PyModule_GetState(module);
+
+	state->error = PyErr_NewExceptionWithDoc("hybrid.Error",
+		"An experiment cannot be read; the text names the file and the reason.", NULL, NULL);
+	state->experiment_type = experiment_type();
+	state->events_type = events_type();
+	state->node_type = node_type();
+	state->event_type = event_type();
+	state->row_type = row_type();
+	return make_kinds(state) || add(module, "Error", state->error) ||
+			       add(module, "Experiment", state->experiment_type) ||
+			       add(module, "Events", state->events_type) ||
+			       add(module, "Node", state->node_type) ||
+			       add(module, "Event", state->event_type) || add(module, "Row", state->row_type)
+		       ? -1
+		       : 0;
+}
+
+/* All objects of a module's state: it has no other members. */
+#define STATE_OBJECTS (sizeof(struct state) / sizeof(PyObject *))
+
+static int module_traverse(PyObject *module, visitproc visit, void *arg)
+{
+	PyObject **objects = PyModule_GetState(module);
+
+	for (size_t i = 0; objects && i < STATE_OBJECTS; i++)
+		Py_VISIT(objects[i]);
+	return 0;
+}
+
+static int module_clear(PyObject *module)
+{
+	PyObject **objects = PyModule_GetState(module);
+
+	for (size_t i = 0; objects && i < STATE_OBJECTS; i++)
+		Py_CLEAR(objects[i]);
+	return 0;
+}
+
+static void module_free(void *module)
+{
+	module_clear(module);
+}
+
+PyMODINIT_FUNC PyInit__reader(void);
+
+PyMODINIT_FUNC PyInit__reader(void)
+{
+	static PyMethodDef functions[] = {
+		{"open", open_path, METH_VARARGS, NULL},
+		{NULL, NULL, 0, NULL},
+	};
+	static PyModuleDef_Slot slots[] = {{Py_mod_exec, module_exec}, {0, NULL}};
+	static PyModuleDef definition = {
+		PyModuleDef_HEAD_INIT,
+		.m_name = "hybrid._reader",
+		.m_doc = "Experiments, for hybrid._experiment.",
+		.m_size = sizeof(struct state),
+		.m_methods = functions,
+		.m_slots = slots,
+		.m_traverse = module_traverse,
+		.m_clear = module_clear,
+		.m_free = module_free,
+	};
+
+	return PyModuleDef_Init(&definition);
+}

@@ -1,0 +1,172 @@
+/* The call-path nodes of one location. */
+#include <string.h>
+
+#include "experiment.h"
+
+PyObject *node_type(void)
+{
+	static PyStructSequence_Field fields[] = {
+		{"parent", "index of the node above; the root's is its own, 0"},
+		{"kind", "root, region, function, call, leaf, partial, python or await"},
+		{"name", "of the region or function; of inlined code the innermost function"},
+		{"file", "source file, \"\" if not known"},
+		{"line", "0 if not known"},
+		{"module", "path of the program or library, \"\" if the node is no code of one"},
+		{"address", "of code, in its ELF file; else None"},
+		{"calls", "of probes; of an await: how often the coroutine was suspended"},
+		{"skipped", "of the calls those that were only counted"},
+		{"inclusive", "ns, of probes and awaits"},
+		{"exclusive", "ns, of probes: without the probes below"},
+		{"samples", "that ended exactly here"},
+		{"demoted", "called too often for too little time: later calls were only counted"},
+		{"guess", "the name is that of the nearest symbol, or made of an address"},
+		{NULL, NULL},
+	};
+
+	return sequence_type("hybrid.Node", "A node of the call paths of one location.", fields);
+}
+
+/* What is shown of a node. */
+struct look {
+	PyObject *name; /* new reference, or NULL: `text` */
+	const char *text, *file, *module;
+	unsigned line;
+	bool code, guess;
+};
+
+static struct look code_look(struct hyb_symbols *symbols, const struct hyb_node_info *node)
+{
+	size_t count;
+	const struct hyb_frame *frame =
+		hyb_symbols_lookup(symbols, node->module, node->address, node->type == HYB_TYPE_CALL, &count);
+	const char *path = node->module ? node->module->path : "", *slash = strrchr(path, '/');
+	struct look look = {.text = frame->function,
+		.file = frame->file,
+		.line = frame->line,
+		.module = path,
+		.code = true,
+		.guess = frame->guess};
+
+	if (!*frame->function) {
+		look.name = PyUnicode_FromFormat("[%s%s%p]", slash ? slash + 1 : path, *path ? "+" : "",
+			(void *)(uintptr_t)node->address);
+		look.guess = true;
+	}
+	return look;
+}
+
+static struct look node_look(struct hyb_symbols *symbols, const struct hyb_node_info *node, const char *root)
+{
+	static const char *const reasons[] = {"", "no rule", "bad stack", "too deep"};
+
+	switch ((enum hyb_node_type)node->type) {
+	case HYB_TYPE_ROOT:
+		return (struct look){.text = root, .file = "", .module = ""};
+	case HYB_TYPE_REGION:
+	case HYB_TYPE_PYTHON:
+		return (struct look){.text = node->region->name,
+			.file = node->region->file,
+			.module = "",
+			.line = node->type == HYB_TYPE_PYTHON ? node->line : node->region->line};
+	case HYB_TYPE_PARTIAL:
+		return (struct look){.name = PyUnicode_FromFormat("[incomplete: %s]",
+					     reasons[node->reason < 4 ? node->reason : 0]),
+			.file = "",
+			.module = ""};
+	case HYB_TYPE_AWAIT:
+		return (struct look){.text = "[awaiting]", .file = "", .module = ""};
+	default:
+		return code_look(symbols, node);
+	}
+}
+
+static PyObject *make_node(struct state *state, const struct hyb_node_info *n, struct look look,
+	uint64_t exclusive, PyObject *cache)
+{
+	struct filler f = {.row = PyStructSequence_New((PyTypeObject *)state->node_type)};
+
+	if (!f.row) {
+		Py_XDECREF(look.name);
+		return NULL;
+	}
+	fill_number(&f, n->parent);
+	fill(&f, kind(state->node_kinds, n->type));
+	fill(&f, look.name || !look.text ? look.name : cached_text(cache, look.text));
+	fill(&f, cached_text(cache, look.file));
+	fill_number(&f, look.line);
+	fill(&f, cached_text(cache, look.module));
+	if (look.code)
+		fill_number(&f, n->address);
+	else
+		fill_none(&f);
+	fill_number(&f, n->calls);
+	fill_number(&f, n->skipped);
+	fill_number(&f, n->inclusive);
+	fill_number(&f, exclusive);
+	fill_number(&f, n->samples);
+	fill(&f, PyBool_FromLong(n->demoted));
+	fill(&f, PyBool_FromLong(look.guess));
+	return filled(&f);
+}
+
+static bool is_probe(const struct hyb_node_info *node)
+{
+	return node->type == HYB_TYPE_ROOT || node->type == HYB_TYPE_REGION ||
+	       node->type == HYB_TYPE_FUNCTION;
+}
+
+/* By node: inclusive without the probes below, also those below frames. To be freed. */
+static uint64_t *exclusive_times(const struct hyb_location_info *location)
+{
+	const struct hyb_node_info *nodes = location->nodes;
+	uint64_t *times = PyMem_Calloc(location->node_count, sizeof(*times));
+
+	for (size_t i = 0; times && i < location->node_count; i++) {
+		uint64_t *above = &times[nodes[nodes[i].parent].probe];
+
+		if (!is_probe(&nodes[i]))
+			continue;
+		times[i] = nodes[i].inclusive;
+		if (i)
+			*above -= nodes[i].inclusive < *above ? nodes[i].inclusive : *above;
+	}
+	return times;
+}
+
+static PyObject *make_nodes(struct experiment *e, const struct hyb_location_info *location)
+{
+	uint64_t *exclusive = exclusive_times(location);
+	PyObject *cache = PyDict_New(), *tuple = PyTuple_New((Py_ssize_t)location->node_count);
+
+	for (size_t i = 0; tuple && i < location->node_count; i++) {
+		const struct hyb_node_info *n = &location->nodes[i];
+		PyObject *node = exclusive && cache
+					 ? make_node(e->state, n, node_look(e->symbols, n, location->name),
+						   exclusive[i], cache)
+					 : NULL;
+
+		if (!node)
+			Py_CLEAR(tuple);
+		else
+			PyTuple_SetItem(tuple, (Py_ssize_t)i, node);
+	}
+	PyMem_Free(exclusive);
+	Py_XDECREF(cache);
+	return tuple || PyErr_Occurred() ? tuple : PyErr_NoMemory();
+}
+
+PyObject *experiment_nodes(PyObject *self, PyObject *args)
+{
+	struct experiment *e = (struct experiment *)self;
+	Py_ssize_t process, location;
+	const struct hyb_location_info *info;
+	PyObject *nodes = NULL;
+
+	if (!PyArg_ParseTuple(args, "nn", &process, &location) || experiment_begin(e))
+		return NULL;
+	info = experiment_location(e, process, location);
+	if (info && !experiment_symbols(e))
+		nodes = make_nodes(e, info);
+	experiment_end(e);
+	return nodes;
+}
