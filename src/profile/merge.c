@@ -234,8 +234,19 @@ static int place_probe(struct work *w, uint32_t i, struct place *place)
 	return 0;
 }
 
+/* The part of the interpreter that is written in Python; its tracebacks leave it out, too. */
+static bool is_import_machinery(const struct work *w, const struct hyb_node_info *n)
+{
+	return !strncmp(n->region->file, "<frozen importlib", strlen("<frozen importlib")) &&
+	       w->nodes[n->probe].region != n->region;
+}
+
 static int place_python(struct work *w, uint32_t i, struct place *place)
 {
+	if (w->merge->weave && place->woven && is_import_machinery(w, &w->nodes[i])) {
+		place->spot.ours = NULL;
+		return own_if_sampled(w, i, place);
+	}
 	if (!place->woven)
 		place->spot = place->python;
 	if (settle(w, &place->spot))

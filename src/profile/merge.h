@@ -34,6 +34,8 @@ struct merge {
  *    the probes of its functions), and above it. What ended in them is a leaf of
  *    the frame above them: the line of Python that was interpreted. Where no
  *    Python stands above or below, as in the interpreter's start, they are shown.
+ *    What importing does in Python ("<frozen importlib...>") vanishes below other
+ *    Python: it is the time of the import statement.
  */
 int merge_location(struct merge *merge, const struct hyb_location_info *location,
 	const struct resolver *resolver, uint32_t top);

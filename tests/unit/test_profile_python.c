@@ -337,6 +337,30 @@ static void test_probe_between(void **state)
 		"      (wait) 200\n");
 }
 
+/* Importing is the time of the import statement, and of the module's own code. */
+static void test_import(void **state)
+{
+	static const struct hyb_region load = {
+		"_find_and_load", "<frozen importlib._bootstrap>", 9, HYB_REGION_PYTHON, true};
+	struct fixture *f = new_fixture();
+	uint32_t outer = fixture_python(f, start(f), "<module>", 3);
+	uint32_t import = fixture_python(f, outer, "_find_and_load", 900);
+	uint32_t first = fixture_python(f, call(f, 0, &interpreter, CALL), "_find_and_load", 900);
+
+	f->nodes[import].region = f->nodes[first].region = &load;
+	leaf(f, fixture_python(f, import, "inner", 7), &interpreter, EVAL, 5);
+	leaf(f, call(f, import, &interpreter, EVAL), &interpreter, CALL, 2);
+	leaf(f, import, &libc, MEMCPY, 1);
+	leaf(f, first, &interpreter, EVAL, 2);
+	expect(f, &routines,
+		"[total]\n"
+		"  [<module>]\n"
+		"    inner:7 500\n"
+		"    memcpy 100\n"
+		"  <module>:3 200\n"
+		"  _find_and_load:900 200\n");
+}
+
 /* A gap in the native path: what stands above it and what below is kept apart. */
 static void test_partial(void **state)
 {
@@ -488,6 +512,7 @@ int main(void)
 		cmocka_unit_test(test_hooks),
 		cmocka_unit_test(test_user_region),
 		cmocka_unit_test(test_probe_between),
+		cmocka_unit_test(test_import),
 		cmocka_unit_test(test_partial),
 		cmocka_unit_test(test_labels),
 		cmocka_unit_test(test_awaits),
