@@ -1,7 +1,7 @@
 /*
- * Files of older versions stay readable. tests/data/v1.0.hyb was made once, by
- * hyb_writer when 1.0 was the only version, and is never made again; what it
- * has to say is written here.
+ * Files of older versions stay readable. The files in tests/data were each made
+ * once, by hyb_writer when theirs was the newest version, and are never made again;
+ * what they have to say is written here.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -15,17 +15,17 @@
 
 #define UNKNOWN HYB_TIME_UNKNOWN
 
-static struct hyb_experiment *open_old(void)
+static struct hyb_experiment *open_old(const char *path)
 {
 	struct hyb_experiment *e;
 
-	assert_int_equal(hyb_experiment_open(TEST_DATA "/v1.0.hyb", &e, NULL), HYB_OK);
+	assert_int_equal(hyb_experiment_open(path, &e, NULL), HYB_OK);
 	return e;
 }
 
 static void test_process(void **state)
 {
-	struct hyb_experiment *e = open_old();
+	struct hyb_experiment *e = open_old(TEST_DATA "/v1.0.hyb");
 	const struct hyb_process *p = hyb_process_at(e, 0);
 
 	assert_int_equal(p->pid, 4242);
@@ -49,7 +49,7 @@ static void test_process(void **state)
 
 static void test_thread(void **state)
 {
-	struct hyb_experiment *e = open_old();
+	struct hyb_experiment *e = open_old(TEST_DATA "/v1.0.hyb");
 	const struct hyb_location_info *l = &hyb_process_at(e, 0)->locations[0];
 	const struct hyb_node_info *n = l->nodes;
 	static const uint8_t types[] = {HYB_TYPE_ROOT, HYB_TYPE_REGION, HYB_TYPE_CALL, HYB_TYPE_LEAF,
@@ -95,7 +95,7 @@ static void test_events(void **state)
 		{HYB_EVENT_SAMPLE, 1000300, 3, 20, 30},
 		{HYB_EVENT_COMPLETE, 1000330, 1, UNKNOWN, UNKNOWN},
 	};
-	struct hyb_experiment *e = open_old();
+	struct hyb_experiment *e = open_old(TEST_DATA "/v1.0.hyb");
 	struct hyb_events *events = hyb_events_open(e, NULL, true, NULL);
 	struct hyb_event event;
 
@@ -119,12 +119,51 @@ static void test_events(void **state)
 	hyb_experiment_close(e);
 }
 
+/* 1.1: frames of Python, awaiting, waiting; what 1.0 did not count is 0. */
+static void test_python(void **state)
+{
+	struct hyb_experiment *old = open_old(TEST_DATA "/v1.0.hyb"), *e = open_old(TEST_DATA "/v1.1.hyb");
+	const struct hyb_process *p = hyb_process_at(e, 0);
+	const struct hyb_location_info *l = p->locations;
+	const struct hyb_node_info *n = l->nodes;
+	static const uint8_t types[] = {HYB_TYPE_ROOT, HYB_TYPE_PYTHON, HYB_TYPE_CALL, HYB_TYPE_LEAF,
+		HYB_TYPE_PYTHON, HYB_TYPE_REGION, HYB_TYPE_AWAIT, HYB_TYPE_REGION};
+
+	assert_string_equal(p->metadata[1].key, "hybrid.python.module");
+	assert_string_equal(p->metadata[1].value, p->modules[0].path);
+	assert_int_equal(l->node_count, 8);
+	for (unsigned i = 0; i < 8; i++)
+		assert_int_equal(n[i].type, types[i]);
+	assert_string_equal(n[1].region->name, "<module>");
+	assert_string_equal(n[1].region->file, "/src/app.py");
+	assert_int_equal(n[1].line, 1234);
+	assert_int_equal(n[4].line, 0);
+	assert_ptr_equal(n[4].region, n[5].region);
+	assert_int_equal(n[5].region->kind, 9);
+	assert_true(n[5].region->python);
+	assert_int_equal(n[6].parent, 5);
+	assert_int_equal(n[6].calls, 7);
+	assert_int_equal(n[6].inclusive, 90000);
+	assert_int_equal(n[7].region->kind, 8);
+	assert_false(n[7].region->python);
+	for (unsigned i = 0; i < 8; i++) {
+		static const uint64_t python[8] = {3, 1, 2, 4};
+
+		assert_int_equal(l->python[i], python[i]);
+		assert_int_equal(hyb_process_at(old, 0)->locations[0].python[i], 0);
+	}
+	assert_int_equal(hyb_damage_count(e), 0);
+	hyb_experiment_close(e);
+	hyb_experiment_close(old);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_process),
 		cmocka_unit_test(test_thread),
 		cmocka_unit_test(test_events),
+		cmocka_unit_test(test_python),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
