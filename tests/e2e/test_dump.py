@@ -250,7 +250,7 @@ def patched(experiment, path, offset, form, value):
 
 
 def test_versions(killed, tmp_path):
-    later = patched(killed, tmp_path / "later.hyb", 8, "<H", 2)
+    later = patched(killed, tmp_path / "later.hyb", 8, "<I", 2)
     assert refused(later) == f"{later}: written in format 2.0, this program reads up to 1.x: use a newer hybrid"
     minor = patched(killed, tmp_path / "minor.hyb", 10, "<H", 77)
     same = [r for r in records(killed.files[0]) if r["record"] != "file"]

@@ -316,14 +316,17 @@ static void test_json(void **state)
 		"\n{\"id\":0,\"parent\":null,\"depth\":0,\"name\":\"[total]\",\"kind\":\"root\",\"file\":"
 		"\"\",\"line\":0,"
 		"\"module\":\"\",\"calls\":0,\"skipped\":0,\"samples\":0,"
-		"\"inclusive_ns\":1000,\"exclusive_ns\":400,\"blocked_ns\":0,\"guess\":false,\"python\":false},"
+		"\"inclusive_ns\":1000,\"exclusive_ns\":400,\"blocked_ns\":0,\"guess\":false,\"python\":"
+		"false},"
 		"\n{\"id\":1,\"parent\":0,\"depth\":1,\"name\":\"a\\\"b,\\u000a\\u001b[1m\",\"kind\":"
 		"\"probe\","
 		"\"file\":\"regions.c\",\"line\":1,\"module\":\"\",\"calls\":2,\"skipped\":0,\"samples\":0,"
-		"\"inclusive_ns\":600,\"exclusive_ns\":400,\"blocked_ns\":0,\"guess\":false,\"python\":false},"
+		"\"inclusive_ns\":600,\"exclusive_ns\":400,\"blocked_ns\":0,\"guess\":false,\"python\":false}"
+		","
 		"\n{\"id\":2,\"parent\":1,\"depth\":2,\"name\":\"\\ufffd;\",\"kind\":\"probe\","
 		"\"file\":\"regions.c\",\"line\":1,\"module\":\"\",\"calls\":1,\"skipped\":0,\"samples\":0,"
-		"\"inclusive_ns\":200,\"exclusive_ns\":200,\"blocked_ns\":0,\"guess\":false,\"python\":false}]");
+		"\"inclusive_ns\":200,\"exclusive_ns\":200,\"blocked_ns\":0,\"guess\":false,\"python\":false}"
+		"]");
 	profile_free(p);
 }
 
