@@ -10,6 +10,7 @@
 #include "sys.h"
 
 #define DEFS_CHUNK 16384u
+#define MAX_FD 65536u /* the kernel's table of descriptors is as long as the highest */
 
 struct store store;
 
@@ -220,16 +221,36 @@ static int create_file(char *host, size_t host_size, uint32_t *ret_image)
 	return -EEXIST;
 }
 
+/*
+ * A copy of the descriptor with a number that the program cannot have: above its
+ * limit, which is raised for that moment (no other thread runs). Negative if
+ * that is not permitted.
+ */
+static int copy_above(int fd, const struct rlimit *limit)
+{
+	struct rlimit higher = {limit->rlim_cur + 1, limit->rlim_max};
+	int high;
+
+	if (higher.rlim_max < higher.rlim_cur)
+		higher.rlim_max = higher.rlim_cur;
+	if (limit->rlim_cur >= MAX_FD || setrlimit(RLIMIT_NOFILE, &higher))
+		return -1;
+	high = fcntl(fd, F_DUPFD_CLOEXEC, (int)limit->rlim_cur);
+	setrlimit(RLIMIT_NOFILE, limit);
+	return high;
+}
+
 /* Moves the descriptor out of the program's way, or gives it up: it can be had again by the path. */
 static void hide_fd(int fd)
 {
 	struct rlimit limit = {1024, 1024};
-	int high = -1;
+	int high;
 
 	getrlimit(RLIMIT_NOFILE, &limit);
-	if (limit.rlim_cur > 256)
+	high = copy_above(fd, &limit);
+	if (high < 0 && limit.rlim_cur > 256)
 		high = fcntl(
-			fd, F_DUPFD_CLOEXEC, (int)(limit.rlim_cur < 65536 ? limit.rlim_cur : 65536) - 100);
+			fd, F_DUPFD_CLOEXEC, (int)(limit.rlim_cur < MAX_FD ? limit.rlim_cur : MAX_FD) - 100);
 	sys_close(fd);
 	atomic_store(&store.fd, high);
 }

@@ -3,6 +3,7 @@
 import os
 import pty
 import re
+import resource
 import select
 import signal
 import subprocess
@@ -144,6 +145,20 @@ def test_descriptors_are_as_without(tmp_path, closed):
     alone = low("")
     assert "7 /dev/zero" in alone
     assert low(f"{HYBRID_RUN} -q -o {tmp_path}/x") == alone
+
+
+def test_no_descriptor_more_among_those_a_program_can_have(measure):
+    """A program that looks at each number up to its limit finds none of ours, if the limit could be raised."""
+    script = "import os; print([n for n in range(os.sysconf('SC_OPEN_MAX')) if os.path.exists(f'/proc/self/fd/{n}')])"
+
+    def prepare():
+        resource.setrlimit(resource.RLIMIT_NOFILE, (1024, hard))
+
+    hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+    if hard <= 1024:
+        pytest.skip("no limit above 1024 descriptors here")
+    experiment = measure(sys.executable, "-c", script, preexec_fn=prepare)
+    assert experiment.stdout == run(sys.executable, "-c", script, preexec_fn=prepare).stdout
 
 
 def test_process_group_and_session_are_the_same(measure):
