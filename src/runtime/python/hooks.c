@@ -10,9 +10,9 @@
 #include "runtime/regions.h"
 
 #define ALWAYS_INLINE inline __attribute__((always_inline))
-#define FLATTEN __attribute__((flatten))
 #define NEVER_INLINE __attribute__((noinline))
 #define MAX_INTERPRETERS 64u
+#define C_STACK_UNITS 2 /* PY_EVAL_C_STACK_UNITS: what an evaluation counts for */
 
 /* A code object's word of ours: its region's key, whose lower three bits are free. 0: not seen yet. */
 #define CODE_EXCLUDED 1u
@@ -121,9 +121,9 @@ static ALWAYS_INLINE void *evaluate(struct call c, enum kind kind)
 	if (kind == WITH_STATE)
 		return next(c.state, c.frame, c.throwing);
 	/* Without us the caller's evaluation would have run this frame, too. */
-	++*(int32_t *)(c.state + hooks.c_recursion);
+	*(int32_t *)(c.state + hooks.c_recursion) += C_STACK_UNITS;
 	result = next(c.state, c.frame, c.throwing);
-	--*(int32_t *)(c.state + hooks.c_recursion);
+	*(int32_t *)(c.state + hooks.c_recursion) -= C_STACK_UNITS;
 	return result;
 }
 
@@ -175,7 +175,7 @@ static NEVER_INLINE void unhook(struct call c, enum kind kind)
 
 static bool is_deep(const struct thread *t)
 {
-	return t && (stack_pointer() - t->stack_lo) * 2 < t->stack_hi - t->stack_lo;
+	return (stack_pointer() - t->stack_lo) * 2 < t->stack_hi - t->stack_lo;
 }
 
 /* Counts the time for which a coroutine was suspended, below its region. */
@@ -190,82 +190,144 @@ static NEVER_INLINE void resume(struct thread *t, uint32_t region, struct call c
 	}
 }
 
-/* True if the region is open then: it has to be timed. */
-static ALWAYS_INLINE bool enter(struct thread *t, uint64_t word, struct call c)
+/* True if the region is open then, and has to be timed. */
+static ALWAYS_INLINE bool enter(struct thread *t, uint64_t key)
 {
 	const struct hyb_open *top = t->top;
-	uint32_t id = node_probe(t, t->node, top->node, HYB_NODE_REGION, word & ~(uint64_t)CODE_FLAGS);
 
-	if (unlikely(word & CODE_AWAITS))
-		resume(t, id, c);
 	/* The frame that is called next ends where our stack does: walks stop there, before us. */
-	if (likely(id))
-		probe_push(t, id, (struct unwind_snippet){stack_pointer() - 8, 0, 0});
-	else
-		probe_skip(t, NULL, false);
+	probe_enter(t, HYB_NODE_REGION, key, (struct unwind_snippet){stack_pointer() - 8, 0, 0});
 	return t->top != top;
 }
 
-static ALWAYS_INLINE void leave(struct thread *t, uint64_t word, bool timed, uint64_t now)
+static ALWAYS_INLINE void leave(uint64_t key, bool timed, uint64_t now)
 {
-	uint64_t key = word & ~(uint64_t)CODE_FLAGS;
+	struct thread *t = probe_begin(false);
 
-	if (!timed && t->top->skipped & ~HYB_OPEN_SAMPLED) {
-		t->top->skipped--;
+	if (unlikely(!t))
 		return;
-	}
 	if (unlikely(key >> 48 != rt.epoch)) /* forked inside; its code object may be gone */
 		key = t->node->key;
-	probe_leave(t, HYB_NODE_REGION, key, timed ? now : clock_tick());
+	if (!timed && t->top->skipped & ~HYB_OPEN_SAMPLED)
+		t->top->skipped--;
+	else
+		probe_leave(t, HYB_NODE_REGION, key, timed ? now : clock_tick());
+	probe_end(t);
 }
 
-static ALWAYS_INLINE void *hook(struct call c, enum kind kind)
+/* Leaves the region of a call that was only counted. */
+static NEVER_INLINE void leave_counted(uint64_t key)
 {
-	uint64_t word, now = 0;
+	leave(key, false, 0);
+}
+
+static ALWAYS_INLINE bool is_ready(const struct thread *t)
+{
+	return t && t->state == THREAD_READY && !atomic_load_explicit(&rt.attention, memory_order_relaxed);
+}
+
+/*
+ * A call that is only counted. The thread need not be busy for it: what a sample
+ * that is taken between reads was not changed, or by one instruction.
+ */
+static ALWAYS_INLINE void *evaluate_counted(
+	struct thread *t, struct hyb_node *node, struct call c, enum kind kind, uint64_t key)
+{
+	void *result;
+
+	node->count++;
+	node->skipped++;
+	t->top->skipped++;
+	result = evaluate(c, kind);
+	t = self; /* another one after a fork */
+	if (likely(is_ready(t) && t->top->skipped & ~HYB_OPEN_SAMPLED))
+		t->top->skipped--;
+	else
+		leave_counted(key);
+	return result;
+}
+
+/* All that is not a call of a plain function in a thread that is ready. */
+static ALWAYS_INLINE void *evaluate_other(struct call c, enum kind kind, uint64_t word)
+{
+	uint64_t key = word & ~(uint64_t)CODE_FLAGS, now;
 	struct thread *t = self;
 	bool timed = false;
 	void *result;
 
-	if (unlikely(is_deep(t)))
+	if (t && is_deep(t))
 		return evaluate_deep(c, kind);
-	word = word_of(python_word((uintptr_t)c.frame, hooks.frame_code));
-	if (unlikely(!word || word & CODE_EXCLUDED))
+	if (!word || word & CODE_EXCLUDED)
 		return evaluate(c, kind);
-	if (unlikely(word & CODE_GENERATOR && c.frame[hooks.frame_owner] != PYTHON_OWNED_BY_GENERATOR))
+	if (word & CODE_GENERATOR && c.frame[hooks.frame_owner] != PYTHON_OWNED_BY_GENERATOR)
 		return evaluate(c, kind);
 	t = probe_begin(true);
-	if (likely(t)) {
-		timed = enter(t, word, c);
+	if (t) {
+		timed = enter(t, key);
+		if (word & CODE_AWAITS)
+			resume(t, timed ? t->top->node : t->node->hot, c);
 		probe_end(t);
 	} else if (!atomic_load(&rt.on))
 		unhook(c, kind);
 	result = evaluate(c, kind);
-	if (likely(timed))
-		now = clock_tick();
-	if (unlikely(word & CODE_AWAITS))
-		await_begin(python_layout(), (uintptr_t)c.frame, result, timed ? now : clock_tick());
-	t = probe_begin(false);
-	if (likely(t)) {
-		leave(t, word, timed, now);
-		probe_end(t);
-	}
+	now = clock_tick();
+	if (word & CODE_AWAITS)
+		await_begin(python_layout(), (uintptr_t)c.frame, result, now);
+	leave(key, timed, now);
 	return result;
 }
 
-static FLATTEN void *hook_without_state(void *frame, int throwing)
+/* A plain function in a thread that is ready. */
+static ALWAYS_INLINE void *evaluate_timed(struct call c, enum kind kind, uint64_t key)
 {
-	return hook((struct call){NULL, frame, throwing}, WITHOUT_STATE);
+	struct thread *t = self;
+	void *result;
+	bool timed;
+
+	thread_busy(t);
+	timed = enter(t, key);
+	thread_ready(t);
+	result = evaluate(c, kind);
+	leave(key, timed, clock_tick());
+	return result;
 }
 
-static FLATTEN void *hook_with_state(void *state, void *frame, int throwing)
+typedef void *(*evaluate_function)(void *state, void *frame, int throwing, uint64_t word);
+
+/* The short ways through take little of the C stack: the longer ones are functions of their own. */
+static ALWAYS_INLINE void *hook(
+	struct call c, enum kind kind, evaluate_function timed, evaluate_function other)
 {
-	return hook((struct call){state, frame, throwing}, WITH_STATE);
+	uint64_t word = word_of(python_word((uintptr_t)c.frame, hooks.frame_code));
+	struct thread *t = self;
+	struct hyb_node *node;
+
+	if (unlikely(!word || word & CODE_FLAGS || !is_ready(t) || is_deep(t)))
+		return other(c.state, c.frame, c.throwing, word);
+	node = node_at(t->node->hot);
+	if (node->flags & HYB_NODE_DEMOTED && node->key == word && node->kind == HYB_NODE_REGION)
+		return evaluate_counted(t, node, c, kind, word);
+	return timed(c.state, c.frame, c.throwing, word);
 }
 
-static FLATTEN void *hook_c_counted(void *state, void *frame, int throwing)
-{
-	return hook((struct call){state, frame, throwing}, C_COUNTED);
-}
+/* The same for each kind. */
+#define HOOK(name, kind, state, ...) \
+	static NEVER_INLINE void *timed_##name(void *s, void *frame, int throwing, uint64_t key) \
+	{ \
+		return evaluate_timed((struct call){s, frame, throwing}, kind, key); \
+	} \
+	static NEVER_INLINE void *other_##name(void *s, void *frame, int throwing, uint64_t word) \
+	{ \
+		return evaluate_other((struct call){s, frame, throwing}, kind, word); \
+	} \
+	static void *hook_##name(__VA_ARGS__) \
+	{ \
+		return hook((struct call){state, frame, throwing}, kind, timed_##name, other_##name); \
+	}
+
+HOOK(without_state, WITHOUT_STATE, NULL, void *frame, int throwing)
+HOOK(with_state, WITH_STATE, state, void *state, void *frame, int throwing)
+HOOK(c_counted, C_COUNTED, state, void *state, void *frame, int throwing)
 
 /* ------------------------------------------------------------ installing */
 
