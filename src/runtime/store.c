@@ -244,13 +244,15 @@ static int copy_above(int fd, const struct rlimit *limit)
 static void hide_fd(int fd)
 {
 	struct rlimit limit = {1024, 1024};
-	int high;
+	int high = -1;
 
 	getrlimit(RLIMIT_NOFILE, &limit);
-	high = copy_above(fd, &limit);
-	if (high < 0 && limit.rlim_cur > 256)
-		high = fcntl(
-			fd, F_DUPFD_CLOEXEC, (int)(limit.rlim_cur < MAX_FD ? limit.rlim_cur : MAX_FD) - 100);
+	if (limit.rlim_cur > 256) {
+		high = copy_above(fd, &limit);
+		if (high < 0)
+			high = fcntl(fd, F_DUPFD_CLOEXEC,
+				(int)(limit.rlim_cur < MAX_FD ? limit.rlim_cur : MAX_FD) - 100);
+	}
 	sys_close(fd);
 	atomic_store(&store.fd, high);
 }

@@ -147,16 +147,18 @@ def test_descriptors_are_as_without(tmp_path, closed):
     assert low(f"{HYBRID_RUN} -q -o {tmp_path}/x") == alone
 
 
-def test_no_descriptor_more_among_those_a_program_can_have(measure):
+@pytest.mark.parametrize("limit", [29, 1024])
+def test_no_descriptor_more_among_those_a_program_can_have(measure, limit):
     """A program that looks at each number up to its limit finds none of ours, if the limit could be raised."""
-    script = "import os; print([n for n in range(os.sysconf('SC_OPEN_MAX')) if os.path.exists(f'/proc/self/fd/{n}')])"
+    numbers = range(max(limit, 256))
+    script = f"import os; print([n for n in {numbers} if os.path.exists(f'/proc/self/fd/{{n}}')])"
 
     def prepare():
-        resource.setrlimit(resource.RLIMIT_NOFILE, (1024, hard))
+        resource.setrlimit(resource.RLIMIT_NOFILE, (limit, hard))
 
     hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
-    if hard <= 1024:
-        pytest.skip("no limit above 1024 descriptors here")
+    if hard <= limit:
+        pytest.skip(f"no limit above {limit} descriptors here")
     experiment = measure(sys.executable, "-c", script, preexec_fn=prepare)
     assert experiment.stdout == run(sys.executable, "-c", script, preexec_fn=prepare).stdout
 
