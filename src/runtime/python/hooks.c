@@ -51,6 +51,7 @@ static struct hooks {
 	void (*set)(void *interpreter, void *function);
 	int64_t (*request_index)(void (*release)(void *word));
 	int (*set_word)(void *code, int64_t index, void *word);
+	void *(*allocate)(size_t size);
 	uintptr_t interpreters[MAX_INTERPRETERS]; /* that were hooked */
 	uint32_t count;
 	bool too_deep; /* was said */
@@ -82,6 +83,27 @@ static bool is_excluded(uint64_t key)
 	return filter_active() && filter_excludes_python(name + def->name_len + 1, name);
 }
 
+/*
+ * The interpreter would make room for the words of all tools, and call their
+ * functions that free a word for each code object that has room for it.
+ */
+static void set_word(uintptr_t code, uint64_t word)
+{
+	int64_t **extra = (int64_t **)(code + hooks.code_extra), count = hooks.index + 1;
+
+	if (!*extra) {
+		*extra = hooks.allocate(sizeof(**extra) * (size_t)(1 + count));
+		if (!*extra)
+			return;
+		memset(*extra, 0, sizeof(**extra) * (size_t)(1 + count));
+		**extra = count;
+	}
+	if (**extra >= count)
+		(*extra)[count] = (int64_t)word;
+	else
+		hooks.set_word((void *)code, hooks.index, (void *)word);
+}
+
 /* The first time that it is seen in this process. 0: no room. */
 static NEVER_INLINE uint64_t make_word(uintptr_t code)
 {
@@ -90,7 +112,7 @@ static NEVER_INLINE uint64_t make_word(uintptr_t code)
 
 	if (word) {
 		word |= is_excluded(word) ? CODE_EXCLUDED : flags_of(python_layout(), code);
-		hooks.set_word((void *)code, hooks.index, (void *)word);
+		set_word(code, word);
 	}
 	errno = saved;
 	return word;
@@ -373,6 +395,7 @@ void hooks_find(void)
 		"PyUnstable_Eval_RequestCodeExtraIndex", "_PyEval_RequestCodeExtraIndex");
 	hooks.set_word =
 		(int (*)(void *, int64_t, void *))find("PyUnstable_Code_SetExtra", "_PyCode_SetExtra");
+	hooks.allocate = (void *(*)(size_t))find("PyMem_Malloc", NULL);
 	hooks.standard = find("_PyEval_EvalFrameDefault", NULL);
 }
 
@@ -399,7 +422,7 @@ void hooks_install(void)
 	int64_t index;
 
 	if (!hooks.standard || !hooks.get || !hooks.set || !hooks.request_index || !hooks.set_word ||
-		!atomic_load(&rt.on))
+		!hooks.allocate || !atomic_load(&rt.on))
 		return;
 	state = python_own_state(&has_gil);
 	interpreter = state && has_gil ? (void *)python_word((uintptr_t)state, python_layout()->thread.interp)
