@@ -14,7 +14,8 @@ Regions nest on each thread and are left by the thread that entered them. Text e
 bytes are kept. All times are nanoseconds.
 """
 
-from hybrid._experiment import Child, Experiment, Location, Module, Note, Process, open
+from __future__ import annotations
+
 from hybrid._probe import (
     counter,
     marker,
@@ -27,7 +28,13 @@ from hybrid._probe import (
     resume,
     thread_name,
 )
-from hybrid._reader import Error, Event, Node, Row
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, List
+
+    from hybrid._experiment import Child, Experiment, Location, Module, Note, Process, open
+    from hybrid._reader import Error, Event, Node, Row
 
 __all__ = [
     "Child",
@@ -52,3 +59,17 @@ __all__ = [
     "resume",
     "thread_name",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    """The reader is not loaded into programs that have probes only."""
+    if name not in __all__:
+        raise AttributeError(f"module 'hybrid' has no attribute {name!r}")
+    from hybrid import _experiment
+
+    globals().update({reading: getattr(_experiment, reading) for reading in __all__ if reading not in globals()})
+    return globals()[name]
+
+
+def __dir__() -> List[str]:
+    return sorted({*globals(), *__all__})

@@ -1,15 +1,19 @@
-"""hybrid.region as a decorator."""
+"""hybrid.region as a decorator, in a run that is measured. Imports little: the program did not ask for it."""
 
 from __future__ import annotations
 
 import functools
-import inspect
-import types
-from typing import Any, AsyncGenerator, Callable, Generator
+from types import MethodType
 
 from hybrid import _probe
 
-_Any = Callable[..., Any]
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, AsyncGenerator, Callable, Generator
+
+    _Any = Callable[..., Any]
+
+_GENERATOR, _COROUTINE, _ASYNC_GENERATOR = 0x20, 0x80, 0x200  # bits of co_flags, as in inspect
 
 
 class _Function(_probe.Function):
@@ -19,20 +23,20 @@ class _Function(_probe.Function):
         return str(self.__qualname__)  # pickled by name, as functions are
 
     def __repr__(self) -> str:
-        return f"<{self.__qualname__} in a region>"
+        return f"<{getattr(self, '__qualname__', 'partial')} in a region>"
 
 
 def decorate(region: _probe.region, function: Any) -> Any:
-    """The function in the region; as it is when the run is not measured."""
-    if isinstance(function, type) or not callable(function):
-        raise TypeError(f"a region decorates a function, not {type(function).__name__} {function!r}")
-    if not _probe.measured():
-        return function
-    if inspect.isasyncgenfunction(function):
+    """The function in the region."""
+    inner = function
+    while isinstance(inner, functools.partial):
+        inner = inner.func
+    flags = getattr(getattr(inner, "__code__", None), "co_flags", 0)
+    if flags & _ASYNC_GENERATOR:
         make: _Any = _async_generator
-    elif inspect.iscoroutinefunction(function):
+    elif flags & _COROUTINE:
         make = _coroutine
-    elif inspect.isgeneratorfunction(function):
+    elif flags & _GENERATOR:
         make = _generator
     else:
         make = _function
@@ -40,7 +44,7 @@ def decorate(region: _probe.region, function: Any) -> Any:
 
 
 def _function(region: _probe.region, function: _Any) -> _Any:
-    return _Function(region, function, types.MethodType)
+    return _Function(region, function, MethodType)
 
 
 def _coroutine(region: _probe.region, function: _Any) -> _Any:

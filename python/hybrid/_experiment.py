@@ -7,7 +7,7 @@ from types import TracebackType
 from typing import Any, Dict, Iterable, Iterator, List, NamedTuple, Optional, Tuple, Type, Union
 
 from hybrid import _reader
-from hybrid._reader import Event, Node, Row
+from hybrid._reader import Error, Event, Node, Row
 
 _MODES = ("routine", "callsite", "function")
 _SORTS = ("inclusive", "exclusive", "samples", "calls")
@@ -217,6 +217,7 @@ class Experiment:
 
     @property
     def closed(self) -> bool:
+        """Whether close() was called."""
         return self._handle.closed
 
     def __enter__(self) -> Experiment:

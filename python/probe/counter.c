@@ -10,7 +10,8 @@ static const char doc[] =
 	"    received = hybrid.counter(\"received\", \"bytes\")\n"
 	"    residual.set(1e-3)\n"
 	"    received.count(len(message))\n\n"
-	"Integers of 64 bits are kept exactly, all else as a double.";
+	"There is one counter of a name and unit, however often it is asked for. Integers\n"
+	"of 64 bits are kept exactly, all else as a double.";
 
 struct value {
 	int is_real;
@@ -38,28 +39,56 @@ static int measure(struct counter *counter)
 	return 0;
 }
 
+static PyObject *make(PyTypeObject *type, PyObject *name, PyObject *unit)
+{
+	struct counter *counter = (struct counter *)PyType_GenericAlloc(type, 0);
+
+	if (!counter)
+		return NULL;
+	Py_INCREF(name);
+	Py_INCREF(unit);
+	counter->name = name;
+	counter->unit = unit;
+	if (hybrid_measured() && measure(counter)) {
+		Py_DECREF((PyObject *)counter);
+		return NULL;
+	}
+	return (PyObject *)counter;
+}
+
+/* The one of this name and unit: made anew each time it would be defined anew in the file each time. */
+static PyObject *find_or_make(PyTypeObject *type, PyObject *name, PyObject *unit)
+{
+	PyObject *made = PyObject_GetAttrString((PyObject *)type, "_made");
+	PyObject *key = made ? PyTuple_Pack(2, name, unit) : NULL;
+	PyObject *counter = key ? PyDict_GetItemWithError(made, key) : NULL;
+
+	Py_XINCREF(counter);
+	if (key && !counter && !PyErr_Occurred()) {
+		counter = make(type, name, unit);
+		if (counter && PyDict_SetItem(made, key, counter))
+			Py_CLEAR(counter);
+	}
+	Py_XDECREF(key);
+	Py_XDECREF(made);
+	return counter;
+}
+
 static PyObject *counter_new(PyTypeObject *type, PyObject *args, PyObject *keywords)
 {
 	static char *names[] = {"name", "unit", NULL};
-	struct counter *counter;
-	PyObject *name, *unit = NULL;
+	PyObject *name, *unit = NULL, *counter;
 
 	if (!PyArg_ParseTupleAndKeywords(args, keywords, "O|O:counter", names, &name, &unit))
 		return NULL;
 	if (want_text("the name of a counter", name) || (unit && want_text("the unit of a counter", unit)))
 		return NULL;
-	counter = (struct counter *)PyType_GenericAlloc(type, 0);
-	if (!counter)
-		return NULL;
-	Py_INCREF(name);
-	counter->name = name;
-	Py_XINCREF(unit);
-	counter->unit = unit ? unit : PyUnicode_FromString("");
-	if (!counter->unit || (hybrid_measured() && measure(counter))) {
-		Py_DECREF((PyObject *)counter);
-		return NULL;
-	}
-	return (PyObject *)counter;
+	if (unit)
+		return find_or_make(type, name, unit);
+	unit = PyUnicode_FromString("");
+	counter = unit ? find_or_make(type, name, unit) : NULL;
+	Py_XDECREF(unit);
+	return counter;
 }
 
 static void counter_dealloc(PyObject *self)
@@ -103,9 +132,9 @@ static int any_value(PyObject *object, struct value *ret)
 	if (PyLong_Check(object))
 		return integer_value(object, ret);
 	if (!PyIndex_Check(object)) { /* as of NumPy, decimal, fractions */
-		if (!PyObject_HasAttrString(object, "__float__"))
-			return wrong_type("the value of a counter", "an int or a float", object);
 		*ret = (struct value){.is_real = 1, .real = PyFloat_AsDouble(object)};
+		if (PyErr_Occurred() && PyErr_ExceptionMatches(PyExc_TypeError))
+			return wrong_type("the value of a counter", "an int or a float", object);
 		return PyErr_Occurred() ? -1 : 0;
 	}
 	integer = PyNumber_Index(object);
@@ -173,9 +202,10 @@ static PyObject *counter_text(PyObject *self, void *unit)
 PyObject *counter_type(void)
 {
 	static PyMethodDef methods[] = {
-		{"set", counter_set, METH_O, "set(value, /)\n--\n\nThe value is this from now on."},
+		{"set", counter_set, METH_O, "set($self, value, /)\n--\n\nThe value is this from now on."},
 		{"count", counter_count, METH_VARARGS,
-			"count(more=1, /)\n--\n\nThe value is so much more (or less) than before; it begins "
+			"count($self, more=1, /)\n--\n\nThe value is so much more (or less) than before; it "
+			"begins "
 			"at 0."},
 		{NULL, NULL, 0, NULL},
 	};
@@ -195,5 +225,10 @@ PyObject *counter_type(void)
 	};
 	PyType_Spec spec = {"hybrid.counter", sizeof(struct counter), 0, Py_TPFLAGS_DEFAULT, slots};
 
-	return PyType_FromSpec(&spec);
+	PyObject *type = PyType_FromSpec(&spec), *made = PyDict_New();
+
+	if (!type || !made || PyObject_SetAttrString(type, "_made", made))
+		Py_CLEAR(type);
+	Py_XDECREF(made);
+	return type;
 }

@@ -125,20 +125,33 @@ static PyObject *leave_nothing(PyObject *self, PyObject *const *args, Py_ssize_t
 	Py_RETURN_NONE;
 }
 
-/* As a decorator; that happens once for each function, and is written in Python. */
-static PyObject *region_call(PyObject *self, PyObject *args, PyObject *keywords)
+/* What is done when the run is measured happens once for each function, and is written in Python. */
+static PyObject *decorate(PyObject *region, PyObject *function)
 {
-	PyObject *function, *module, *result;
+	PyObject *module = PyImport_ImportModule("hybrid._decorate"), *result;
 
-	if (keywords || !PyArg_ParseTuple(args, "O:region", &function))
-		return PyErr_Occurred() ? NULL
-					: PyErr_Format(PyExc_TypeError, "a region decorates one function");
-	module = PyImport_ImportModule("hybrid._decorate");
 	if (!module)
 		return NULL;
-	result = PyObject_CallMethod(module, "decorate", "OO", self, function);
+	result = PyObject_CallMethod(module, "decorate", "OO", region, function);
 	Py_DECREF(module);
 	return result;
+}
+
+static PyObject *region_call(PyObject *self, PyObject *args, PyObject *keywords)
+{
+	PyObject *function;
+
+	if (keywords || PyTuple_Size(args) != 1)
+		return PyErr_Format(PyExc_TypeError, "a region decorates one function");
+	function = PyTuple_GetItem(args, 0);
+	if (!PyCallable_Check(function) || PyType_Check(function)) {
+		wrong_type("what a region decorates", "a function", function);
+		return NULL;
+	}
+	if (hybrid_measured())
+		return decorate(self, function);
+	Py_INCREF(function);
+	return function;
 }
 
 static PyObject *region_repr(PyObject *self)
