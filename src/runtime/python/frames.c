@@ -89,6 +89,12 @@ static void lose(struct python_walk *p)
 	p->mark = UINTPTR_MAX;
 }
 
+/* What was read is a frame: not what the memory held before, or holds since. */
+static bool is_frame(const struct frame *f)
+{
+	return f->owner == PYTHON_OWNED_BY_C_STACK || python_code_region(f->code);
+}
+
 /* Finds the shim that ends the frames of the evaluation at p->frame: it lies in its C frame. */
 static void find_shim(struct python_walk *p, const struct python_layout *l)
 {
@@ -96,7 +102,7 @@ static void find_shim(struct python_walk *p, const struct python_layout *l)
 	struct frame f;
 
 	for (uint32_t i = 0; at && i < MAX_CHAIN; i++, at = f.previous) {
-		if (!read_frame(p, l, at, &f))
+		if (!read_frame(p, l, at, &f) || !is_frame(&f))
 			break;
 		if (f.owner == PYTHON_OWNED_BY_C_STACK) {
 			p->mark = at;
@@ -104,12 +110,6 @@ static void find_shim(struct python_walk *p, const struct python_layout *l)
 		}
 	}
 	lose(p);
-}
-
-/* What was read is a frame: not what the stack held before a _PyCFrame was filled in. */
-static bool is_frame(const struct frame *f)
-{
-	return f->owner == PYTHON_OWNED_BY_C_STACK || python_code_region(f->code);
 }
 
 /* The evaluation whose _PyCFrame this is; passes over one that has no frame yet. */
