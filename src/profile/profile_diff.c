@@ -36,7 +36,8 @@ static int add_side(struct profile_diff *diff, struct tree *tree, const struct p
 	int r = map ? 0 : HYB_ENOMEM;
 
 	for (size_t i = 0; !r && i < count; i++) {
-		struct profile_node like = {.kind = nodes[i].kind, .line = nodes[i].line};
+		struct profile_node like = {
+			.kind = nodes[i].kind, .line = nodes[i].line, .python = nodes[i].python};
 
 		like.name = strings_get(&diff->strings, nodes[i].name);
 		/* A build in another directory is the same program. */
@@ -87,6 +88,7 @@ static int make_nodes(struct profile_diff *diff, struct tree *tree, const struct
 			.first_child = n->first_child,
 			.next_sibling = n->next_sibling,
 			.kind = n->kind,
+			.python = n->python,
 			.name = n->name,
 			.file = n->file,
 			.line = n->line,

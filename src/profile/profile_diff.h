@@ -17,6 +17,7 @@ struct profile_values {
 struct profile_diff_node {
 	uint32_t parent, first_child, next_sibling; /* as in struct profile_node; largest `change` first */
 	uint8_t kind; /* enum profile_kind */
+	bool python; /* as in struct profile_node */
 	const char *name, *file;
 	unsigned line;
 	struct profile_values before, after;

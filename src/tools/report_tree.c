@@ -344,8 +344,12 @@ static void diff_enter(const struct walker *w, uint32_t i)
 {
 	const struct profile_diff_node *n = diff_at(w, i);
 	struct table *t = w->data;
-	struct label label = {
-		.kind = n->kind, .name = n->name, .file = n->file, .module = "", .line = n->line};
+	struct label label = {.kind = n->kind,
+		.python = n->python,
+		.name = n->name,
+		.file = n->file,
+		.module = "",
+		.line = n->line};
 	const char *mark = !n->before.present ? "new " : !n->after.present ? "gone " : "";
 	int used = put_time(t, n->before.inclusive, true, false);
 
