@@ -372,7 +372,12 @@ void modules_init(void)
 	scan();
 }
 
-void modules_changing(void)
+void modules_opening(void)
+{
+	atomic_store(&mods.free_scans, CHANGE_SCANS);
+}
+
+void modules_closing(void)
 {
 	atomic_fetch_add(&mods.changes, 1);
 }

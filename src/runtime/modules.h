@@ -46,7 +46,13 @@ const char *modules_path(const struct module_map *map);
  */
 void modules_update(bool unknown);
 
-/* The program is about to call dlopen or dlclose. async-signal-safe */
-void modules_changing(void);
+/*
+ * The program is about to call dlopen: addresses in what it loads will be unknown, and are
+ * looked for at once. async-signal-safe
+ */
+void modules_opening(void);
+
+/* The program is about to call dlclose: what is known may become wrong. async-signal-safe */
+void modules_closing(void);
 
 #endif

@@ -107,25 +107,25 @@ static void trim_wrapper(struct unwind *u)
 	u->max = last + 1;
 }
 
-static void count_walk(struct thread *t, const struct unwind *u)
+static void count_walk(struct thread *t, const struct unwind *u, uint64_t weight)
 {
 	const struct python_walk *p = u->python;
 
 	t->loc->frames += u->count;
 	t->loc->guessed += u->guessed;
 	if (u->end > UNWIND_OUTERMOST)
-		t->loc->partial[partial_of(u->end)]++;
+		t->loc->partial[partial_of(u->end)] += weight;
 	if (!p || !p->state)
 		return;
-	t->loc->python[HYB_PYTHON_WOVEN] += p->placed != 0;
-	t->loc->python[HYB_PYTHON_LOST] += p->lost;
-	t->loc->python[HYB_PYTHON_UNMATCHED] += p->unmatched;
-	t->loc->python[HYB_PYTHON_RELEASED] += p->placed && !p->has_gil;
+	t->loc->python[HYB_PYTHON_WOVEN] += p->placed ? weight : 0;
+	t->loc->python[HYB_PYTHON_LOST] += p->lost ? weight : 0;
+	t->loc->python[HYB_PYTHON_UNMATCHED] += p->unmatched ? weight : 0;
+	t->loc->python[HYB_PYTHON_RELEASED] += p->placed && !p->has_gil ? weight : 0;
 }
 
-static uint32_t walk(struct thread *t, const ucontext_t *context)
+static uint32_t walk(struct thread *t, const ucontext_t *context, uint64_t weight)
 {
-	struct python_walk python_walk;
+	struct python_walk python_walk = {0};
 	struct snippets snippets = {t, t->loc->depth};
 	struct unwind u = {
 		.context = context,
@@ -145,7 +145,7 @@ static uint32_t walk(struct thread *t, const ucontext_t *context)
 		u.stack_hi = t->stack_hi;
 	}
 	unwind_walk(&u);
-	count_walk(t, &u);
+	count_walk(t, &u, weight);
 	if (t->in_blocking_call)
 		trim_wrapper(&u);
 	return intern_path(t, &u);
@@ -250,7 +250,7 @@ static void take(struct thread *t, const siginfo_t *info, const ucontext_t *cont
 		weight *=
 			(cpu - t->last_cpu) / t->period; /* what came while it was held back is one signal */
 	modules_update(false);
-	node = walk(t, context);
+	node = walk(t, context, weight);
 	if (!node) {
 		t->loc->dropped[HYB_DROP_NO_SPACE]++;
 		return;

@@ -16,7 +16,10 @@ void *wrap_dl_target(int closing)
 {
 	static void *target[2]; /* looked up once; two threads find the same */
 
-	modules_changing();
+	if (closing)
+		modules_closing();
+	else
+		modules_opening();
 	python_look();
 	python_expect();
 	if (!target[closing])

@@ -11,8 +11,6 @@
 
 #define CODES 4096u /* powers of two */
 #define PLACES 16384u
-#define LINES_MAX (1u << 20) /* bytes of a table that is looked at */
-#define OBJECT_MAX 256u /* bytes of a code object that are looked at */
 #define LOCKED 1u /* as an address: the entry is being written */
 
 /*
@@ -103,41 +101,24 @@ static size_t put_utf8(char *to, uint32_t c)
 	return 4;
 }
 
-/* A compact string object (PEP 393) as UTF-8 with its NUL, cut to the room there is. False: none there. */
+/* A compact string object (PEP 393) as UTF-8 with its NUL, cut to the room there is. False: it is another
+ * one. */
 static bool read_string(const struct python_layout *l, uintptr_t object, char *to, size_t size)
 {
-	uint8_t head[80], raw[256];
-	uint64_t length;
-	uint32_t state;
-	unsigned width;
-	uintptr_t data;
+	uint64_t length = python_word(object, l->object.string_length);
+	uint32_t state = *(const uint32_t *)(object + l->object.string_state);
+	unsigned width = state >> 2 & 7; /* after `interned`, two bits; then compact and ascii */
+	const uint8_t *from =
+		(const uint8_t *)object + (state >> 6 & 1 ? l->object.string_ascii : l->object.string_other);
 	size_t used = 0;
 
-	if (!memory_copy(head, object, l->object.string_other))
+	if ((width != 1 && width != 2 && width != 4) || !(state >> 5 & 1))
 		return false;
-	memcpy(&length, head + l->object.string_length, sizeof(length));
-	memcpy(&state, head + l->object.string_state, sizeof(state));
-	width = state >> 2 & 7; /* after `interned`, two bits; then compact and ascii */
-	if ((width != 1 && width != 2 && width != 4) || !(state >> 5 & 1) || length > UINT32_MAX)
-		return false;
-	data = object + (state >> 6 & 1 ? l->object.string_ascii : l->object.string_other);
-	for (uint64_t at = 0; at < length;) {
-		size_t n = sizeof(raw) / width;
+	for (; length && used + 4 < size; length--, from += width) {
+		uint32_t c = 0;
 
-		n = n < length - at ? n : (size_t)(length - at);
-		if (!memory_copy(raw, data + at * width, n * width))
-			return false;
-		for (size_t i = 0; i < n; i++) {
-			uint32_t c = 0;
-
-			memcpy(&c, raw + i * width, width);
-			if (used + 4 >= size) {
-				to[used] = '\0';
-				return true;
-			}
-			used += put_utf8(to + used, c ? c : 0xfffd);
-		}
-		at += n;
+		memcpy(&c, from, width);
+		used += put_utf8(to + used, c ? c : 0xfffd);
 	}
 	to[used] = '\0';
 	return true;
@@ -145,30 +126,32 @@ static bool read_string(const struct python_layout *l, uintptr_t object, char *t
 
 /* -------------------------------------------------------------- objects */
 
-/* The bytes of a code object; false: there is none. */
-static bool read_code(const struct python_layout *l, uintptr_t code, uint8_t copy[OBJECT_MAX])
+/*
+ * Whether a code object is at this address, and alive: the allocators write over the first word
+ * of what was freed. What it refers to is then there, too, and is read in place.
+ */
+static bool is_code(const struct python_layout *l, uintptr_t code)
 {
-	return code % 8 == 0 &&
-	       memory_copy(copy, code, l->code.size < OBJECT_MAX ? l->code.size : OBJECT_MAX) &&
-	       python_word((uintptr_t)copy, l->object.type) == python.code_type;
+	uint64_t head[4];
+
+	return code % 8 == 0 && memory_copy(head, code, sizeof(head)) &&
+	       head[l->object.type / 8] == python.code_type && head[0] && head[0] <= UINT32_MAX;
 }
 
 static uint64_t define(const struct python_layout *l, uintptr_t code)
 {
 	char name[HYB_NAME_MAX + 1], file[HYB_NAME_MAX + 1];
-	uint8_t copy[OBJECT_MAX];
-	uintptr_t object = (uintptr_t)copy;
 	uint64_t key;
 
-	if (!read_code(l, code, copy) ||
-		!read_string(l, python_word(object, l->code.qualname ? l->code.qualname : l->code.name), name,
+	if (!is_code(l, code) ||
+		!read_string(l, python_word(code, l->code.qualname ? l->code.qualname : l->code.name), name,
 			sizeof(name)) ||
-		!read_string(l, python_word(object, l->code.filename), file, sizeof(file)))
+		!read_string(l, python_word(code, l->code.filename), file, sizeof(file)))
 		return 0;
 	key = region_key(
-		name, strlen(name), file, *(const uint32_t *)(copy + l->code.first_line), HYB_REGION_PYTHON);
+		name, strlen(name), file, *(const uint32_t *)(code + l->code.first_line), HYB_REGION_PYTHON);
 	if (key)
-		remember(code_entry(code), code, fingerprint(l, object), key);
+		remember(code_entry(code), code, fingerprint(l, code), key);
 	return key;
 }
 
@@ -180,25 +163,13 @@ uint64_t python_code_region(uintptr_t code)
 	return likely(key) ? key : define(l, code);
 }
 
-/* Whether all pages of an object's bytes can be read. */
-static bool all_readable(uintptr_t from, uint64_t len)
-{
-	for (uintptr_t at = from; at < from + len; at = (at | (HYB_PAGE - 1)) + 1)
-		if (!memory_readable(at))
-			return false;
-	return true;
-}
-
 static unsigned line_of(const struct python_layout *l, uintptr_t code, uint32_t instruction)
 {
 	uintptr_t table = python_word(code, l->code.lines);
-	uint64_t len = 0;
 
-	if (!memory_copy(&len, table + l->object.bytes_length, sizeof(len)) || len > LINES_MAX ||
-		!all_readable(table + l->object.bytes_data, len))
-		return 0;
-	return python_line(l->lines, (const uint8_t *)table + l->object.bytes_data, len,
-		*(const uint32_t *)(code + l->code.first_line), instruction);
+	return python_line(l->lines, (const uint8_t *)table + l->object.bytes_data,
+		python_word(table, l->object.bytes_length), *(const uint32_t *)(code + l->code.first_line),
+		instruction);
 }
 
 uint64_t python_code_line(uintptr_t code, uint32_t instruction)

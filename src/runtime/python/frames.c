@@ -152,7 +152,7 @@ static bool put_frame(struct python_walk *p, struct unwind *u, const struct fram
 {
 	uint64_t key = python_code_line(f->code, f->instruction);
 
-	if (u->count == u->max || !key)
+	if (u->count + 1 >= u->max || !key) /* one is for the gap */
 		return false;
 	u->code[u->max - ++u->count] = UNWIND_PYTHON | key;
 	p->placed++;
