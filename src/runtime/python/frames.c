@@ -292,7 +292,7 @@ void python_walk_weave(struct python_walk *p, struct unwind *u, bool whole)
 		return;
 	}
 	inside = inside > unlinked ? inside - unlinked : 0;
-	p->unmatched = unlinked > 1 || u->count + 2 * (size_t)inside > u->max;
+	p->unmatched = unlinked > 1 || u->count + 2 * (size_t)inside >= u->max;
 	for (uint32_t i = 0; !p->unmatched && i < inside; i++) {
 		struct frame f;
 		uint64_t key = at && read_frame(p, l, at, &f) ? python_code_line(f.code, f.instruction) : 0;
