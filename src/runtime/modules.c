@@ -8,6 +8,7 @@
 #include "clock.h"
 #include "cyg.h"
 #include "memory.h"
+#include "python/python.h"
 #include "store.h"
 #include "sys.h"
 #include "unwind_cache.h"
@@ -204,6 +205,8 @@ static uint32_t module_of(const struct object *o, const struct elf_info *info)
 	at = store_define(HYB_DEF_MODULE, &def, sizeof(def), o->path, def.path_len, NULL, 0);
 	if (!at)
 		return 0;
+	if (strstr(o->path, "/libpython3"))
+		atomic_store(&python.met, true);
 	mods.id[mods.id_count++] = (struct module_id){o->device, o->inode, st.st_mtime, h, def.id, at};
 	return def.id;
 }

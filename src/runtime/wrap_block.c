@@ -9,6 +9,7 @@
  */
 #include <errno.h>
 
+#include "python/python.h"
 #include "thread.h"
 #include "wrap.h"
 
@@ -17,6 +18,7 @@ static struct thread *hold(void)
 {
 	struct thread *t = self;
 
+	python_look_again();
 	if (!t || t->state == THREAD_NONE || !t->armed || t->loc->source == HYB_SOURCE_CPU_TIMER)
 		return NULL;
 	signal_block(true);

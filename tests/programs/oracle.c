@@ -27,6 +27,7 @@
 #include "runtime/cyg.h"
 #include "runtime/modules.h"
 #include "runtime/python/frames.h"
+#include "runtime/python/python.h"
 #include "runtime/store.h"
 #include "runtime/unwind.h"
 #include "runtime/unwind_cache.h"
@@ -61,6 +62,8 @@ void cyg_forget(void)
 }
 
 /* Python's frames are not asked for here. */
+struct python python;
+
 void python_walk_begin(struct python_walk *p, uintptr_t stack_lo, uintptr_t stack_hi)
 {
 	(void)p, (void)stack_lo, (void)stack_hi;

@@ -17,6 +17,7 @@ struct python {
 	uintptr_t code_type; /* PyCode_Type */
 	uintptr_t evaluation; /* PYTHON_FRAME_OBJECTS: start of the function that runs a frame */
 	void *(*own_state)(void); /* PyGILState_GetThisThreadState: reads a thread-specific value */
+	_Atomic(bool) met; /* code of a libpython was sampled for the first time */
 	void *(*current_state)(void); /* PyThreadState_GetUnchecked: of the thread that has the GIL */
 };
 
@@ -35,6 +36,19 @@ void python_look(void);
 
 /* An object is about to be loaded. async-signal-safe */
 void python_expect(void);
+
+/*
+ * For calls that an interpreter makes again and again: looks if the sampler has met code of a
+ * libpython, which then is no longer being loaded.
+ */
+static inline void python_look_again(void)
+{
+	if (unlikely(atomic_load_explicit(&python.met, memory_order_relaxed)) &&
+		atomic_exchange(&python.met, false)) {
+		python_expect();
+		python_look();
+	}
+}
 
 /* Says in a new file what interpreter there is. start */
 void python_describe(void);
