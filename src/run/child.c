@@ -76,6 +76,8 @@ static void forward(pid_t pid, const siginfo_t *info)
 
 	if (info->si_code > 0 && !hangup)
 		return;
+	if (info->si_pid == pid)
+		return; /* the program signals its whole group, and so itself */
 	if (info->si_code == SI_QUEUE)
 		sigqueue(pid, info->si_signo, info->si_value);
 	else

@@ -76,6 +76,29 @@ int main(int argc, char **argv)
     assert [listener.stdout.readline() for _ in range(3)] == ["40 101\n", "40 102\n", "40 103\n"]
 
 
+def test_signal_of_the_program_to_its_group_arrives_once(measure, compile_c):
+    program = compile_c(r"""
+#include <signal.h>
+#include <stdio.h>
+#include <unistd.h>
+static volatile int seen;
+static void count(int number)
+{
+	seen += number == SIGTERM;
+}
+int main(void)
+{
+	signal(SIGTERM, count);
+	kill(0, SIGTERM);
+	for (int i = 0; i < 20; i++)
+		usleep(10000);
+	printf("%d\n", seen);
+	return 0;
+}
+""")
+    assert measure(program, preexec_fn=os.setpgrp).stdout == "1\n"
+
+
 def test_stop_and_continue(listener):
     (program,) = children(listener.pid)
     os.kill(program, signal.SIGSTOP)
