@@ -72,9 +72,9 @@ static PyObject *function_call(PyObject *self, PyObject *args, PyObject *keyword
 	struct function *f = (struct function *)self;
 	PyObject *result;
 
-	region_enter(f->region);
+	hybrid_enter(&f->region->region);
 	result = PyObject_Call(f->function, args, keywords);
-	region_leave(f->region);
+	hybrid_leave(&f->region->region);
 	return result;
 }
 
@@ -157,9 +157,9 @@ static PyObject *steps_send(PyObject *self, PyObject *value)
 	struct steps *s = (struct steps *)self;
 	PyObject *result;
 
-	region_enter(s->region);
+	hybrid_enter(&s->region->region);
 	result = PyObject_CallFunctionObjArgs(s->send, value, NULL);
-	region_leave(s->region);
+	hybrid_leave(&s->region->region);
 	return result;
 }
 
@@ -175,9 +175,9 @@ static PyObject *step_by(PyObject *self, const char *name, PyObject *args)
 
 	if (!method)
 		return NULL;
-	region_enter(s->region);
+	hybrid_enter(&s->region->region);
 	result = PyObject_CallObject(method, args);
-	region_leave(s->region);
+	hybrid_leave(&s->region->region);
 	Py_DECREF(method);
 	return result;
 }

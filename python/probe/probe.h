@@ -21,22 +21,21 @@ struct region {
 	PyObject *name_text, *file_text; /* bytes; NULL when not measured */
 };
 
-/* The Python frame that called us owns the region: the sampler looks no further out. */
-static inline void region_enter(struct region *region)
+/*
+ * For a function of ours that returns while the region is open: the Python
+ * frame that called it owns the region, and the sampler looks no further out.
+ * One that calls what runs in the region owns it itself, as in C.
+ */
+static inline void region_enter_frame(struct region *region)
 {
 	const struct hybrid_api *api = hybrid_api_pointer_;
 
 	if (!api)
 		return;
-	if (api->size > offsetof(struct hybrid_api, enter_frame) && api->enter_frame)
+	if (api->size > offsetof(struct hybrid_api, enter_frame))
 		api->enter_frame(&region->region);
 	else
 		api->enter(&region->region);
-}
-
-static inline void region_leave(struct region *region)
-{
-	hybrid_leave(&region->region);
 }
 
 /* The functions below fail with an exception set: NULL or a negative number. */

@@ -105,13 +105,13 @@ static void region_dealloc(PyObject *self)
 
 static PyObject *enter(PyObject *self, PyObject *none)
 {
-	region_enter((struct region *)self);
+	region_enter_frame((struct region *)self);
 	Py_RETURN_NONE;
 }
 
 static PyObject *leave(PyObject *self, PyObject *const *args, Py_ssize_t count)
 {
-	region_leave((struct region *)self);
+	hybrid_leave(&((struct region *)self)->region);
 	Py_RETURN_NONE;
 }
 

@@ -113,7 +113,8 @@ static struct code *code_new(struct codes *codes, const struct resolver *resolve
 	outer = &code->frames[count - 1];
 	code->unresolved =
 		!*frames[0].function || (frames[0].guess && has_prefix(frames[0].function, "sub_"));
-	code->ours = has_prefix(path_base(code->module_path), "libhybrid");
+	code->ours = has_prefix(path_base(code->module_path), "libhybrid") ||
+		     strstr(code->module_path, "/hybrid/_probe.abi3.so");
 	code->python_program = is_python_program(code->module_path);
 	code->main_start = !outer->guess && is_among(main_names, outer->function);
 	code->start = is_among(main_names, outer->function) || is_among(start_names, outer->function) ||
