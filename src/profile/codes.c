@@ -55,6 +55,17 @@ static bool is_python_program(const char *path)
 	return !version[strspn(version, "dmtu")];
 }
 
+/* ctypes, cffi and libffi: between Python and the C function that it calls. */
+static bool is_bridge(const char *path)
+{
+	static const char *const bridges[] = {"_ctypes.", "_cffi_backend.", "libffi.", "libffi-"};
+
+	for (size_t i = 0; i < sizeof(bridges) / sizeof(*bridges); i++)
+		if (has_prefix(path_base(path), bridges[i]))
+			return true;
+	return false;
+}
+
 /* What code without a name is called: by address, unless routines merge and it has no module. */
 static const char *nameless(const struct codes *codes, const struct code *code)
 {
@@ -116,6 +127,7 @@ static struct code *code_new(struct codes *codes, const struct resolver *resolve
 	code->ours = has_prefix(path_base(code->module_path), "libhybrid") ||
 		     strstr(code->module_path, "/hybrid/_probe.abi3.so");
 	code->python_program = is_python_program(code->module_path);
+	code->bridge = is_bridge(code->module_path);
 	code->main_start = !outer->guess && is_among(main_names, outer->function);
 	code->start = is_among(main_names, outer->function) || is_among(start_names, outer->function) ||
 		      ((outer->guess || code->unresolved) && is_start_module(code->module_path));

@@ -33,6 +33,7 @@ struct code {
 	bool main_start; /* what runs main: neither is what called it */
 	bool unresolved;
 	bool python_program; /* in the executable of an interpreter, "python3.11" */
+	bool bridge; /* in what calls C functions for Python */
 	bool shown; /* it got into a tree */
 	const char *module_path; /* interned */
 	uint64_t samples; /* taken at this very address */

@@ -359,7 +359,7 @@ static int place_frame(struct work *w, uint32_t i, struct place *place)
 	if (!code)
 		return HYB_ENOMEM;
 	inside = m->weave && (code->module_path == m->interpreter || code->python_program);
-	if (inside && place->woven) {
+	if (place->woven && (inside || (m->weave && code->bridge && w->nodes[i].type == HYB_TYPE_CALL))) {
 		place->spot.ours = NULL;
 		return own_if_sampled(w, i, place);
 	}

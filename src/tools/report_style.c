@@ -141,6 +141,20 @@ static void put_cut(const struct style *style, const char *text, size_t room)
 	put_safe(style, text, length - (room - dots - head), SIZE_MAX);
 }
 
+/* The last part of a path; of a package's "__init__.py" and "__main__.py" the last two. */
+static const char *short_path(const char *path)
+{
+	const char *base = strrchr(path, '/'), *above = base;
+
+	if (!base)
+		return path;
+	if (strncmp(base, "/__init__.", 10) && strncmp(base, "/__main__.", 10))
+		return base + 1;
+	while (above > path && above[-1] != '/')
+		above--;
+	return above;
+}
+
 /* Where the code is: ":file.c:23", " (file.c:12)", " (libm.so.6)"; allocated, or NULL. */
 static char *place_of(const struct style *style, const struct label *label)
 {
@@ -149,8 +163,8 @@ static char *place_of(const struct style *style, const struct label *label)
 	char *text = NULL;
 	int n = -1;
 
-	if (!style->full_paths && strrchr(file, '/'))
-		file = strrchr(file, '/') + 1;
+	if (!style->full_paths)
+		file = short_path(file);
 	module = module && !style->full_paths ? module + 1 : label->module;
 	if (label->kind == PROFILE_PROBE && *label->file)
 		n = label->line ? asprintf(&text, " (%s:%u)", file, label->line)

@@ -160,7 +160,7 @@ static void test_internals(void **state)
 		"        _PyEval_EvalFrameDefault:7 100\n");
 }
 
-/* ctypes and what it calls are no part of the interpreter. */
+/* What ctypes calls hangs on the Python line; what ctypes itself does stays. */
 static void test_extension(void **state)
 {
 	struct fixture *f = new_fixture();
@@ -170,14 +170,15 @@ static void test_extension(void **state)
 	work = fixture_call(f, ffi, "work", 20);
 	fixture_leaf(f, work, "kernel", 30, 6);
 	/* the library asks the interpreter: its line's own time */
-	leaf(f, call(f, work, &interpreter, CALL), &interpreter, EVAL, 4);
+	leaf(f, call(f, work, &interpreter, CALL), &interpreter, EVAL, 3);
+	leaf(f, call(f, module, &interpreter, EVAL), &ctypes, FFI, 1);
 	expect(f, &routines,
 		"[total]\n"
 		"  [<module>]\n"
-		"    [_call_function_pointer]\n"
-		"      [work]\n"
-		"        kernel:30 600\n"
-		"      work:20 400\n");
+		"    [work]\n"
+		"      kernel:30 600\n"
+		"    work:20 300\n"
+		"    _call_function_pointer 100\n");
 }
 
 /* C runs Python, which calls C, which calls Python back: the C frames stay, also those above all Python. */
