@@ -583,6 +583,16 @@ print(json.dumps({
     assert out["sum"] == report["tree"]["inclusive_ns"]
 
 
+def test_examples_of_the_documentation_run(probes, tmp_path):
+    python = next((python for python in interpreters() if python.has_module("pandas")), None)
+    if not python:
+        pytest.skip("no interpreter here has pandas")
+    marking, reading_ = re.findall("```python\n(.*?)```", (SOURCE / "docs/python.md").read_text(), re.S)
+    python_run(python, "norm, message = 0.5, b'12'\n" + marking + "solve(None)")
+    out = python_run(python, re.sub('open\\(".*?"\\)', f'open("{probes(DEBIAN).path}")', reading_))
+    assert "things" in out and "<module>" in out
+
+
 # -------------------------------------------------------------------- house
 
 
