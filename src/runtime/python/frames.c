@@ -241,6 +241,36 @@ uintptr_t python_frame(void)
 	return cframe ? python_word(cframe, l->cframe.frame) : 0;
 }
 
+/* The same, where evaluations leave no address: only a region that a frame entered says where it is. */
+static void path_of_objects(struct python_walk *p, struct unwind *u, const struct hyb_open *top, bool is_root)
+{
+	const struct python_layout *l = python_layout();
+	uintptr_t last = top->ra == UNWIND_IN_PYTHON ? top->fp : 0, at;
+	struct frame f;
+
+	for (at = is_root || last ? p->frame : 0; at; at = at == last ? 0 : f.previous)
+		if (!read_frame(p, l, at, &f) || !put_frame(p, u, &f))
+			break;
+}
+
+void python_path(struct unwind *u, const struct hyb_open *top, bool is_root)
+{
+	bool in_python = top->ra == UNWIND_IN_PYTHON, inside = true;
+	struct python_walk p;
+
+	python_walk_begin(&p, u->thread_lo, u->thread_hi);
+	if (p.counted) {
+		path_of_objects(&p, u, top, is_root);
+		return;
+	}
+	while (p.frame && inside) {
+		inside = is_root || p.mark < top->sp;
+		if (!inside && !in_python)
+			break;
+		place_evaluation(&p, u, inside ? 0 : top->fp, true);
+	}
+}
+
 /* ------------------------------------------- one evaluation, one frame */
 
 /* How many frames the thread has. */

@@ -17,6 +17,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "format/format.h"
+
 struct unwind;
 
 struct python_walk {
@@ -37,6 +39,12 @@ struct python_walk {
 
 /* The innermost frame of the calling thread, for the snippet of a probe in it; 0: it runs no Python. */
 uintptr_t python_frame(void);
+
+/*
+ * Puts the calling thread's Python frames into `u`, without a walk of its native stack: those
+ * inside the open region `top`, as far as that is known; all of them for the root.
+ */
+void python_path(struct unwind *u, const struct hyb_open *top, bool is_root);
 
 /* Begins at the innermost frame. */
 void python_walk_begin(struct python_walk *p, uintptr_t stack_lo, uintptr_t stack_hi);

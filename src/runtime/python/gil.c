@@ -1,12 +1,13 @@
 /*
  * Waiting for the global interpreter lock. CPython (3.8 to 3.13) waits on
  * conditions that lie inside _PyRuntime, and on no other ones there: such a wait
- * is a probe, so its time is exact. Sub-interpreters with a lock of their own
- * are not seen.
+ * is a probe, so its time is exact, below the Python line that waits. Sub-interpreters with a lock of their
+ * own are not seen.
  */
 #include "runtime/probe.h"
 #include "python.h"
 #include "runtime/regions.h"
+#include "frames.h"
 #include "runtime/wrap.h"
 
 static bool is_gil(const pthread_cond_t *condition)
@@ -15,20 +16,38 @@ static bool is_gil(const pthread_cond_t *condition)
 	       (uintptr_t)condition < python.runtime_end;
 }
 
+/* The node of the thread's innermost Python frame: a wait is long enough to say where it happens. */
+static uint32_t waiting_node(struct thread *t)
+{
+	struct unwind u = {
+		.thread_lo = t->stack_lo, .thread_hi = t->stack_hi, .code = t->new_keys, .max = MAX_FRAMES};
+	uint32_t node = t->top->node;
+
+	python_path(&u, t->top, t->loc->depth == 1);
+	for (size_t i = u.max - u.count; i < u.max && node; i++)
+		node = node_intern(t, node, HYB_NODE_PYTHON, u.code[i] & ~UNWIND_PYTHON);
+	return node;
+}
+
 /* The key of the region that was entered; 0: none was. */
 static uint64_t begin_wait(struct unwind_snippet snippet)
 {
 	static const char name[] = "[waiting for the GIL]";
+	int saved = errno;
 	struct thread *t = probe_begin(true);
 	uint64_t key;
+	uint32_t node;
 
 	if (!t)
 		return 0;
 	key = region_key(name, sizeof(name) - 1, "", 0, HYB_REGION_WAIT);
-	if (key)
-		probe_enter(t, HYB_NODE_REGION, key, snippet);
+	node = key ? waiting_node(t) : 0;
+	node = node ? node_intern(t, node, HYB_NODE_REGION, key) : 0;
+	if (node)
+		probe_push(t, node, snippet);
 	probe_end(t);
-	return key;
+	errno = saved;
+	return node ? key : 0;
 }
 
 static void end_wait(uint64_t key)
