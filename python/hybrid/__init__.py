@@ -33,7 +33,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any, List
 
-    from hybrid._experiment import Child, Experiment, Location, Module, Note, Process, open
+    from hybrid._experiment import Child, Experiment, Location, Module, Note, Process
+    from hybrid._experiment import open as open  # not in __all__: it would hide Python's own
     from hybrid._reader import Error, Event, Node, Row
 
 __all__ = [
@@ -51,7 +52,6 @@ __all__ = [
     "marker",
     "measured",
     "metadata",
-    "open",
     "parameter",
     "pause",
     "paused",
@@ -63,13 +63,14 @@ __all__ = [
 
 def __getattr__(name: str) -> Any:
     """The reader is not loaded into programs that have probes only."""
-    if name not in __all__:
+    if name not in __all__ and name != "open":
         raise AttributeError(f"module 'hybrid' has no attribute {name!r}")
     from hybrid import _experiment
 
-    globals().update({reading: getattr(_experiment, reading) for reading in __all__ if reading not in globals()})
+    names = [reading for reading in ("open", *__all__) if reading not in globals()]
+    globals().update({reading: getattr(_experiment, reading) for reading in names})
     return globals()[name]
 
 
 def __dir__() -> List[str]:
-    return sorted({*globals(), *__all__})
+    return sorted({"open", *globals(), *__all__})

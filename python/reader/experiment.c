@@ -95,13 +95,13 @@ PyObject *cannot_make(PyTypeObject *type, PyObject *args, PyObject *keywords)
 static PyObject *experiment_values(PyObject *self, PyObject *none)
 {
 	struct experiment *e = (struct experiment *)self;
+	const struct hyb_text_pair *values;
 	PyObject *dict;
 	size_t count;
 
 	if (experiment_begin(e))
 		return NULL;
-	const struct hyb_text_pair *values = hyb_experiment_values(e->handle, &count);
-
+	values = hyb_experiment_values(e->handle, &count);
 	dict = PyDict_New();
 	for (size_t i = 0; dict && i < count; i++) {
 		PyObject *key = text(values[i].key), *value = text(values[i].value);

@@ -74,13 +74,13 @@ static PyObject *open_path(PyObject *module, PyObject *args)
 	struct hyb_experiment *handle = NULL;
 	struct experiment *experiment;
 	struct hyb_error error;
+	const char *bytes;
 	PyObject *path;
 	int r;
 
 	if (!PyArg_ParseTuple(args, "O&:open", PyUnicode_FSConverter, &path))
 		return NULL;
-	const char *bytes = PyBytes_AsString(path);
-
+	bytes = PyBytes_AsString(path);
 	Py_BEGIN_ALLOW_THREADS;
 	r = hyb_experiment_open(bytes, &handle, &error);
 	Py_END_ALLOW_THREADS;

@@ -247,9 +247,10 @@ assert set(sys.modules) - before == {"__future__", "hybrid", "hybrid._probe"}, s
 assert "libdw" not in open("/proc/self/maps").read()
 try: hybrid.nothing
 except AttributeError as error: print(error)
-assert set(hybrid.__all__) <= set(dir(hybrid))
+assert {"open", *hybrid.__all__} <= set(dir(hybrid))
+python_open = open
 from hybrid import *
-assert Row is hybrid.Row
+assert Row is hybrid.Row and hybrid.open is not python_open and open is python_open
 """)
     assert out == "module 'hybrid' has no attribute 'nothing'\n"
 
@@ -280,6 +281,43 @@ with hybrid.region("main"):
         pytest.skip("no module for subinterpreters")
     found = regions(e.report())
     assert [node["calls"] for name in ("main", "sub", "sub 2") for node in found[name]] == [1, 3, 3]
+
+
+@every_interpreter
+def test_probes_go_on_in_forked_and_spawned_processes(package_measure, python, tmp_path):
+    (tmp_path / "program.py").write_text("""
+import multiprocessing, hybrid
+region, counter = hybrid.region("region"), hybrid.counter("counter")
+@hybrid.region("function")
+def function(n):
+    with region, hybrid.region("anew"):
+        counter.count(n)
+    return n
+if __name__ == "__main__":
+    function(1)
+    for method in ("fork", "spawn"):
+        with multiprocessing.get_context(method).Pool(2) as pool:
+            assert pool.map(function, range(6), chunksize=1) == list(range(6))
+            pool.close(); pool.join()
+""")
+    e = package_measure(python, tmp_path / "program.py")
+    found = regions(e.report())
+    assert {name: sum(node["calls"] for node in found[name]) for name in ("function", "region", "anew")} == {
+        "function": 13, "region": 13, "anew": 13}
+    read = reading(python, e.path)
+    assert len(read["processes"]) >= 5
+    assert len([event for event in read["events"] if event["text"] == "counter"]) == 13
+
+
+@every_interpreter
+@pytest.mark.parametrize("mode", ["off", "hooks"])
+def test_probes_in_other_modes(package_measure, python, mode):
+    found = regions(package_measure(python, SPINS, options=[f"--python={mode}"]).report())
+    for name in ("context", "function"):
+        assert any(node["calls"] == 1 and node["inclusive_ns"] > 0.14e9 for node in found[name])
+    # Started, and gone on with once.
+    for name in ("generator", "coroutine"):
+        assert any(node["calls"] == 2 and node["inclusive_ns"] > 0.14e9 for node in found[name])
 
 
 # ------------------------------------------------------------------ reading
@@ -635,7 +673,7 @@ experiment.profile(mod="x")
 def test_everything_public_is_documented(python):
     out = python_run(python, """
 import hybrid
-missing = [name for name in hybrid.__all__ if not getattr(hybrid, name).__doc__]
+missing = [name for name in ("open", *hybrid.__all__) if not getattr(hybrid, name).__doc__]
 for name in ("region", "counter", "Experiment", "Location", "Process"):
     for member, value in vars(getattr(hybrid, name)).items():
         if not member.startswith("_") and not getattr(value, "__doc__", None): missing.append(f"{name}.{member}")
