@@ -11,6 +11,7 @@
 #include "fork.h"
 #include "modules.h"
 #include "probe.h"
+#include "python/hooks.h"
 #include "python/python.h"
 #include "regions.h"
 #include "sampler.h"
@@ -79,6 +80,7 @@ void runtime_end(enum hyb_state state)
 
 	if (!store.header || rt.pid != getpid() || !atomic_load(&rt.on))
 		return;
+	hooks_end();
 	if (t && thread_busy(t)) {
 		cpu = clock_ns(CLOCK_THREAD_CPUTIME_ID);
 		t->node->ran += cpu - t->last_cpu;

@@ -7,6 +7,7 @@
 #include "nodes.h"
 #include "probe.h"
 #include "python/frames.h"
+#include "python/hooks.h"
 #include "python/python.h"
 #include "trace.h"
 #include "unwind.h"

@@ -189,6 +189,10 @@ static bool at_snippet(struct walk *w, const struct unwind_rule *rule, uintptr_t
 	while (s->sp && reach > s->sp) {
 		uintptr_t gone;
 
+		if (s->ra == UNWIND_IN_PYTHON && u->python->counted) {
+			u->python->last = s->fp; /* which evaluation is its shows when all are counted */
+			return false;
+		}
 		if (s->ra == UNWIND_IN_PYTHON)
 			return evaluation;
 		if (!s->ra || (rule->function && rule->function == unwind_rule_at(s->ra - 1).function))

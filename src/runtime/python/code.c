@@ -11,55 +11,95 @@
 
 #define CODES 4096u /* powers of two */
 #define PLACES 16384u
+#define ENDS 32u /* bytes of a table of lines */
 #define LOCKED 1u /* as an address: the entry is being written */
 
 /*
- * What was found, direct-mapped. An address may get another code object when the
- * first one dies: `print` is made of what two of them hardly share. The address is
- * written last.
+ * What was found, direct-mapped. When a code object dies its address may get another
+ * one, made of objects at the same addresses, too: `print` is made of what stands in
+ * the object, `content` of what is behind it. The address is written last.
  */
 struct entry {
 	_Atomic(uintptr_t) code;
-	_Atomic(uint64_t) print; /* of the code object; in `places` mixed with the instruction */
+	_Atomic(uint64_t) print; /* in `places` mixed with the instruction */
+	_Atomic(uint64_t) content;
 	_Atomic(uint64_t) key;
 };
 static struct entry codes[CODES] __attribute__((aligned(HYB_PAGE))); /* keys of regions */
 static struct entry places[PLACES] __attribute__((aligned(HYB_PAGE))); /* keys of nodes */
 
+static uint64_t mix(uint64_t h, uint64_t word)
+{
+	return (h ^ word) * 0x9e3779b97f4a7c15u;
+}
+
+static uintptr_t name_of(const struct python_layout *l, uintptr_t code)
+{
+	return python_word(code, l->code.qualname ? l->code.qualname : l->code.name);
+}
+
 static uint64_t fingerprint(const struct python_layout *l, uintptr_t code)
 {
-	uint64_t h = python_word(code, l->code.name) * 0x9e3779b97f4a7c15u;
+	uint64_t h = mix(python_word(code, l->code.filename), name_of(l, code));
 
-	h = (h ^ python_word(code, l->code.filename)) * 0x9e3779b97f4a7c15u;
-	h = (h ^ python_word(code, l->code.lines)) * 0x9e3779b97f4a7c15u;
-	return h ^ *(const uint32_t *)(code + l->code.first_line);
+	return mix(h, python_word(code, l->code.lines)) ^ *(const uint32_t *)(code + l->code.first_line);
+}
+
+/* Length and hash of a string; names have theirs computed. */
+static uint64_t mix_string(const struct python_layout *l, uint64_t h, uintptr_t string)
+{
+	return mix(mix(h, python_word(string, l->object.string_length)),
+		python_word(string, l->object.string_length + sizeof(uint64_t)));
+}
+
+/* Of a table of lines, which may be long, the length and both ends count. */
+static uint64_t content_of(const struct python_layout *l, uintptr_t code)
+{
+	uintptr_t table = python_word(code, l->code.lines), data = table + l->object.bytes_data;
+	uint64_t len = python_word(table, l->object.bytes_length), h = mix(0, len);
+
+	h = mix_string(l, mix_string(l, h, name_of(l, code)), python_word(code, l->code.filename));
+	for (uint64_t i = 0; i < ENDS && i + 8 <= len; i += 8)
+		h = mix(mix(h, python_word(data + i, 0)), python_word(data + len - 8 - i, 0));
+	return h;
+}
+
+/* Whether the code object is alive: the allocators write over the first word of what was freed. */
+static bool is_alive(uintptr_t code)
+{
+	uint64_t references = python_word(code, 0);
+
+	return references && references <= UINT32_MAX;
 }
 
 /*
- * The key that an entry has for this code object, whose bytes are at `object`; 0: another
- * one's. Where it was found before, the object is there: a frame or a caller holds it.
+ * The key that an entry has for this code object; 0: another one's. Where it was found
+ * before there is memory; what a living one refers to is there, too.
  */
 static uint64_t known(const struct entry *e, const struct python_layout *l, uintptr_t code, uint32_t salt)
 {
-	uint64_t print, key;
+	uint64_t print, content, key;
 
 	if (atomic_load_explicit(&e->code, memory_order_acquire) != code || code <= LOCKED)
 		return 0;
 	print = atomic_load_explicit(&e->print, memory_order_acquire);
+	content = atomic_load_explicit(&e->content, memory_order_acquire);
 	key = atomic_load_explicit(&e->key, memory_order_acquire);
 	if (atomic_load_explicit(&e->code, memory_order_relaxed) != code ||
-		fingerprint(l, code) + salt != print)
+		fingerprint(l, code) + salt != print || !is_alive(code) || content_of(l, code) != content)
 		return 0;
 	return key;
 }
 
-static void remember(struct entry *e, uintptr_t code, uint64_t print, uint64_t key)
+static void remember(
+	struct entry *e, const struct python_layout *l, uintptr_t code, uint32_t salt, uint64_t key)
 {
 	uintptr_t old = atomic_load(&e->code);
 
 	if (old == LOCKED || !atomic_compare_exchange_strong(&e->code, &old, LOCKED))
 		return;
-	atomic_store(&e->print, print);
+	atomic_store(&e->print, fingerprint(l, code) + salt);
+	atomic_store(&e->content, content_of(l, code));
 	atomic_store(&e->key, key);
 	atomic_store(&e->code, code);
 }
@@ -126,16 +166,13 @@ static bool read_string(const struct python_layout *l, uintptr_t object, char *t
 
 /* -------------------------------------------------------------- objects */
 
-/*
- * Whether a code object is at this address, and alive: the allocators write over the first word
- * of what was freed. What it refers to is then there, too, and is read in place.
- */
+/* Whether a living code object is at this address. */
 static bool is_code(const struct python_layout *l, uintptr_t code)
 {
 	uint64_t head[4];
 
 	return code % 8 == 0 && memory_copy(head, code, sizeof(head)) &&
-	       head[l->object.type / 8] == python.code_type && head[0] && head[0] <= UINT32_MAX;
+	       head[l->object.type / 8] == python.code_type && is_alive(code);
 }
 
 static uint64_t define(const struct python_layout *l, uintptr_t code)
@@ -143,15 +180,13 @@ static uint64_t define(const struct python_layout *l, uintptr_t code)
 	char name[HYB_NAME_MAX + 1], file[HYB_NAME_MAX + 1];
 	uint64_t key;
 
-	if (!is_code(l, code) ||
-		!read_string(l, python_word(code, l->code.qualname ? l->code.qualname : l->code.name), name,
-			sizeof(name)) ||
+	if (!is_code(l, code) || !read_string(l, name_of(l, code), name, sizeof(name)) ||
 		!read_string(l, python_word(code, l->code.filename), file, sizeof(file)))
 		return 0;
 	key = region_key(
 		name, strlen(name), file, *(const uint32_t *)(code + l->code.first_line), HYB_REGION_PYTHON);
 	if (key)
-		remember(code_entry(code), code, fingerprint(l, code), key);
+		remember(code_entry(code), l, code, 0, key);
 	return key;
 }
 
@@ -186,7 +221,7 @@ uint64_t python_code_line(uintptr_t code, uint32_t instruction)
 		return 0;
 	line = line_of(l, code, instruction);
 	key = HYB_PYTHON(HYB_REGION_ID(region), line < 0xffffff ? line : 0);
-	remember(e, code, fingerprint(l, code) + instruction, key);
+	remember(e, l, code, instruction, key);
 	return key;
 }
 

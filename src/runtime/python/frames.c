@@ -300,6 +300,27 @@ static void weave(struct unwind *u, uint32_t frames)
 	}
 }
 
+/* The place of a frame in the chain, from 1; 0: it is not there any more. */
+static uint32_t place_in_chain(const struct python_walk *p, const struct python_layout *l, uintptr_t frame)
+{
+	uint32_t n = 0;
+
+	for (uintptr_t at = p->frame; at && n < MAX_CHAIN; at = python_word(at, l->frame.previous)) {
+		n++;
+		if (at == frame)
+			return n;
+	}
+	return 0;
+}
+
+/* Leaves out what is outside of the evaluation of this number, the innermost being 1. */
+static void cut_outside(struct unwind *u, uint32_t evaluation)
+{
+	for (size_t i = u->max; i-- > u->max - u->count;)
+		if (u->code[i] & UNWIND_EVALUATION && !--evaluation)
+			u->count = u->max - i;
+}
+
 static void forget_evaluations(struct unwind *u)
 {
 	for (size_t i = u->max - u->count; i < u->max; i++)
@@ -322,6 +343,10 @@ void python_walk_weave(struct python_walk *p, struct unwind *u, bool whole)
 		return;
 	}
 	inside = inside > unlinked ? inside - unlinked : 0;
+	if (p->last && unlinked <= 1 && place_in_chain(p, l, p->last)) {
+		inside = place_in_chain(p, l, p->last);
+		cut_outside(u, inside + unlinked);
+	}
 	p->unmatched = unlinked > 1 || u->count + 2 * (size_t)inside >= u->max;
 	for (uint32_t i = 0; !p->unmatched && i < inside; i++) {
 		struct frame f;

@@ -35,6 +35,7 @@ struct python_walk {
 	uint32_t placed; /* frames */
 	uint32_t evaluations; /* counted: seen so far */
 	uint32_t inside; /* counted: of them inside the snippet; UINT32_MAX while it is not reached */
+	uintptr_t last; /* counted: the frame that entered the region; 0: any */
 };
 
 /* The innermost frame of the calling thread, for the snippet of a probe in it; 0: it runs no Python. */

@@ -463,7 +463,7 @@ void hooks_install(void)
 
 void hooks_end(void)
 {
-	if (rt.set.python == PYTHON_HOOKS && python_layout() && !hooks.next)
+	if (rt.set.python == PYTHON_HOOKS && python_layout() && !hooks.count)
 		store_note(HYB_NOTE_WARNING,
 			"there was no moment at which the Python interpreter could be hooked: "
 			"its functions are in the samples only");
