@@ -251,6 +251,7 @@ static void take(struct thread *t, const siginfo_t *info, const ucontext_t *cont
 		weight *=
 			(cpu - t->last_cpu) / t->period; /* what came while it was held back is one signal */
 	modules_update(false);
+	hooks_install();
 	node = walk(t, context, weight);
 	if (!node) {
 		t->loc->dropped[HYB_DROP_NO_SPACE]++;

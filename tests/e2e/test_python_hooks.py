@@ -394,3 +394,35 @@ def test_metadata_names_the_mode(python, hooks):
     report = hooks(python, "pass\n").report()
     version = ".".join(map(str, python.version))
     assert [entry["text"] for entry in report["quality"]["python"]["versions"]] == [f"CPython {version}, hooks"]
+
+
+EMBEDS = r"""
+void Py_InitializeEx(int signals);
+int PyRun_SimpleString(const char *text);
+int main(void)
+{
+	Py_InitializeEx(0);
+	return PyRun_SimpleString("import time\n"
+				  "def f():\n pass\n"
+				  "end = time.process_time() + 0.3\n"
+				  "while time.process_time() < end: f()\n");
+}
+"""
+
+
+def test_an_embedder_that_installs_no_signal_handlers(python, compile_c, measure):
+    """The first sample is early enough if there was no other chance."""
+    if not python.libpython:
+        pytest.skip("has no shared library")
+    program = compile_c(EMBEDS, str(python.libpython), f"-Wl,-rpath,{python.libpython.parent}")
+    e = measure(program, options=["--python=hooks"], env={"PYTHONHOME": str(python.path.parents[1])})
+    assert e.returncode == 0, e.stderr
+    assert calls(e.report(), "<string>")["f"] > 1000
+
+
+def test_an_interpreter_that_was_never_hooked_is_noted(python, compile_c, measure):
+    if not python.libpython:
+        pytest.skip("has no shared library")
+    program = compile_c('#include <dlfcn.h>\nint main(int c, char **v) { dlopen(v[1], RTLD_NOW); dlopen("", 0); return 0; }')
+    e = measure(program, python.libpython, options=["--python=hooks"])
+    assert "could be hooked" in str(e.report()["quality"]["notes"])
