@@ -1,8 +1,140 @@
-"""CPython's own test-suite: each of its tests ends under hybrid-run as it ends without."""
+"""
+CPython's own test-suite: each of its tests ends under hybrid-run as it ends without.
+
+A selection is run each time, on one interpreter. HYBRID_FULL_SUITE=1 runs all of COMPARED, which takes hours.
+"""
+
+import collections
+import os
+import resource
+import signal
+import subprocess
+import xml.etree.ElementTree
 
 import pytest
 
+from conftest import HYBRID_RUN
 from interpreters import interpreters
+
+FULL = os.environ.get("HYBRID_FULL_SUITE") == "1"
+
+# What has most to do with what we do to a process: threads, signals, children, frames, code objects, the exit.
+SELECTION = """
+test_asyncgen test_atexit test_bdb test_code test_coroutines test_cprofile test_ctypes test_dis
+test_exceptions test_faulthandler test_frame test_gc test_generators test_interpreters test_os test_posix
+test_subprocess test_sys test_sys_setprofile test_sys_settrace test_thread test_threading test_threadsignals
+test_traceback test_tracemalloc
+""".split()
+
+# Modules of which each test was compared, in both modes, by version of CPython.
+COMPARED = {
+    "3.11.2": """
+        test__xxsubinterpreters test_asyncgen test_atexit test_audit test_bdb test_cmd_line test_cmd_line_script
+        test_code test_code_module test_concurrent_futures test_coroutines test_cprofile test_ctypes test_decimal
+        test_dis test_doctest test_embed test_epoll test_exceptions test_faulthandler test_fileio test_fork1
+        test_frame test_gc test_generators test_import test_importlib test_inspect test_interpreters test_io
+        test_json test_mmap test_os test_pdb test_pickle test_poll test_posix test_profile test_re test_regrtest
+        test_resource test_runpy test_select test_selectors test_signal test_site test_stable_abi_ctypes
+        test_subprocess test_support test_sys test_sys_setprofile test_sys_settrace test_thread test_threading
+        test_threading_local test_threadsignals test_time test_trace test_traceback test_tracemalloc test_venv
+        test_wait3 test_wait4 test_weakref test_zipimport
+    """.split(),
+    "3.12.1": """
+        test_code test_dis test_faulthandler test_subprocess
+    """.split(),
+}
+
+# Hang where the kernel has such sockets and no machine around it.
+HANGS = "*VSOCK*"
+
+# Tests that end otherwise under hybrid-run, and why that must be.
+KNOWN = {
+    ("hooks", "test.test_dis.DisTests.test_loop_quicken"): "no calls are specialised while a frame hook is set",
+    ("hooks", "test.test_dis.DisWithFileTests.test_loop_quicken"): "no calls are specialised while a frame hook is set",
+}
+
+
+def as_from_a_shell():
+    """As a command of an interactive shell: interrupts are not ignored, and the limit of descriptors is not the
+    highest, above which the runtime keeps its own."""
+    for number in signal.SIGINT, signal.SIGQUIT, signal.SIGHUP:
+        signal.signal(number, signal.SIG_DFL)
+    hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+    resource.setrlimit(resource.RLIMIT_NOFILE, (min(1024, hard), hard))
+
+
+class Suite:
+    """A run of one module's tests in a folder of its own."""
+
+    def __init__(self, interpreter, module, folder, *prefix):
+        folder.mkdir()
+        self.report = folder / "report.xml"
+        command = [*prefix, interpreter.path, "-m", "test", "-v", "--junit-xml", self.report, "--tempdir", folder]
+        command += ["-i", HANGS, module]
+        with open(folder / "output", "wb") as output:
+            self.process = subprocess.Popen(
+                command, stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT, cwd=folder,
+                env={**os.environ, "TMPDIR": str(folder)}, preexec_fn=as_from_a_shell, start_new_session=True,
+            )
+
+    def outcomes(self):
+        """How each test ended: {name: {(end, times)}}; the exit status stands there as one more."""
+        try:
+            status = self.process.wait(timeout=900)
+        except subprocess.TimeoutExpired:
+            os.killpg(self.process.pid, signal.SIGKILL)
+            status = self.process.wait()
+        cases = xml.etree.ElementTree.parse(self.report).iter("testcase") if self.report.exists() else ()
+        ends = collections.Counter()
+        for case in cases:
+            parts = {part.tag for part in case} & {"skipped", "failure", "error"}
+            ends[case.get("name"), " ".join(sorted(parts)) or case.get("result")] += 1
+        outcomes = collections.defaultdict(set, {"[exit status]": {(status, 1)}})
+        for (name, end), times in ends.items():
+            outcomes[name].add((end, times))
+        return outcomes
+
+
+def differences(mode, one, other):
+    """The names of the tests that ended in different ways, but for those of which it is known."""
+    different = {name for name in {*one, *other} if one[name] != other[name]}
+    known = {name for name in different if (mode, name) in KNOWN}
+    return set() if known and different == known | {"[exit status]"} else different - known
+
+
+def chosen():
+    """(interpreter, module) for each comparison."""
+    with_tests = [i for i in interpreters() if i.has_module("test.test_grammar")]
+    if FULL:
+        return [(i, module) for i in with_tests for module in COMPARED.get(".".join(map(str, i.version)), SELECTION)]
+    system = [i for i in with_tests if "system" in str(i)]
+    return [((system or with_tests or [None])[-1], module) for module in SELECTION]
+
+
+@pytest.mark.parametrize("interpreter, module", chosen(), ids=str)
+@pytest.mark.parametrize("mode", ["frames", "hooks"])
+def test_each_test_ends_as_without(tmp_path, mode, interpreter, module):
+    if not interpreter:
+        pytest.skip("no interpreter here has CPython's tests; Debian: libpython3.*-testsuite")
+
+    def both(name):
+        """Natively and measured, at the same time."""
+        prefix = [HYBRID_RUN, "-q", "-o", tmp_path / f"{name}-experiment", f"--python={mode}"]
+        native = Suite(interpreter, module, tmp_path / f"{name}-native")
+        measured = Suite(interpreter, module, tmp_path / f"{name}-measured", *prefix)
+        return native.outcomes(), measured.outcomes()
+
+    native, measured = both("first")
+    assert len(native) > 1, "the tests of this module do not run here"
+    different = differences(mode, native, measured)
+    if different:
+        # Some tests depend on what else the machine does: what ended once as it did on the other side is no difference.
+        native_again, measured_again = both("second")
+        different &= differences(mode, native_again, measured_again)
+        different -= differences(mode, native, native_again)
+        different -= differences(mode, measured, measured_again)
+    assert {name: (native[name], measured[name]) for name in different} == {}
+
 
 FREES = """
 import ctypes, sys
