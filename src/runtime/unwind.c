@@ -247,6 +247,8 @@ static bool pass_python(struct walk *w, const struct unwind_rule *rule, uintptr_
 		return false;
 	if (p->counted)
 		return rule->function == p->evaluation;
+	if (p->deep && rule->function == p->evaluation)
+		p->mark = sp;
 	return w->sp > p->mark &&
 	       python_walk_pass(p, w->u, sp, w->sp, s->ra == UNWIND_IN_PYTHON && w->sp > s->sp ? s->fp : 0);
 }

@@ -21,7 +21,10 @@ void *wrap_dl_target(int closing)
 	else
 		modules_opening();
 	python_look();
-	python_expect();
+	if (closing)
+		python_closing();
+	else
+		python_expect();
 	if (!target[closing])
 		target[closing] = dlsym(RTLD_NEXT, closing ? "dlclose" : "dlopen");
 	return target[closing];

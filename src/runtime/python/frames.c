@@ -5,12 +5,13 @@
 
 #include "code.h"
 #include "runtime/memory.h"
+#include "runtime/thread.h"
 #include "python.h"
 #include "runtime/unwind.h"
 
 #define FRAME_MAX 128u /* bytes of a frame that are looked at */
 #define MAX_CHAIN 100000u /* frames of a thread that are followed to find an evaluation's last */
-#define MAX_CHUNKS 4096u
+#define FEW_CHUNKS 8u
 
 struct frame {
 	uintptr_t code, previous;
@@ -19,15 +20,20 @@ struct frame {
 	bool entry;
 };
 
-/* Whether an address is in the part of the thread's data stack that is in use. */
-static bool in_data_stack(const struct python_layout *l, const char *state, uintptr_t address)
+/*
+ * Whether an address is in the part of the thread's data stack that is in use. A walk goes to
+ * older chunks, so it is looked for from the last one on, but not far: a generator's frame is in none.
+ */
+static bool in_data_stack(struct python_walk *p, const struct python_layout *l, uintptr_t address)
 {
-	uintptr_t chunk = python_word((uintptr_t)state, l->thread.stack_chunk);
-	uintptr_t end = python_word((uintptr_t)state, l->thread.stack_top);
+	uintptr_t chunk = p->chunk, end = p->chunk_end;
 
-	for (uint32_t i = 0; chunk && i < MAX_CHUNKS; i++) {
-		if (address >= chunk + l->chunk.data && address < end)
+	for (uint32_t i = 0; chunk && i < FEW_CHUNKS; i++) {
+		if (address >= chunk + l->chunk.data && address < end) {
+			p->chunk = chunk;
+			p->chunk_end = end;
 			return true;
+		}
 		chunk = python_word(chunk, l->chunk.previous);
 		end = chunk ? chunk + python_word(chunk, l->chunk.size) : 0;
 	}
@@ -36,13 +42,13 @@ static bool in_data_stack(const struct python_layout *l, const char *state, uint
 
 /* The bytes of a frame: in place where they must be readable, else copied. NULL: there is no frame. */
 static const char *frame_bytes(
-	const struct python_walk *p, const struct python_layout *l, uintptr_t address, char *copy)
+	struct python_walk *p, const struct python_layout *l, uintptr_t address, char *copy)
 {
 	if (!address || address % 8)
 		return NULL;
 	if (l->chain == PYTHON_FRAME_OBJECTS) /* linked only while whole */
 		return (const char *)address;
-	if (in_data_stack(l, p->state, address) ||
+	if (in_data_stack(p, l, address) ||
 		(address >= p->stack_lo && address + l->frame.size <= p->stack_hi))
 		return (const char *)address;
 	return memory_copy(copy, address, l->frame.size) ? copy : NULL; /* in a generator */
@@ -65,7 +71,7 @@ static uint32_t instruction_of(const struct python_layout *l, const char *bytes,
 }
 
 static bool read_frame(
-	const struct python_walk *p, const struct python_layout *l, uintptr_t address, struct frame *ret)
+	struct python_walk *p, const struct python_layout *l, uintptr_t address, struct frame *ret)
 {
 	char copy[FRAME_MAX];
 	const char *bytes = frame_bytes(p, l, address, copy);
@@ -95,21 +101,28 @@ static bool is_frame(const struct frame *f)
 	return f->owner == PYTHON_OWNED_BY_C_STACK || python_code_region(f->code);
 }
 
-/* Finds the shim that ends the frames of the evaluation at p->frame: it lies in its C frame. */
+/*
+ * Finds the shim that ends the frames of the evaluation at p->frame: it lies in its C frame.
+ * Of more frames than any path can have the evaluation is the next one outwards.
+ */
 static void find_shim(struct python_walk *p, const struct python_layout *l)
 {
-	uintptr_t at = p->frame;
+	uintptr_t at = p->frame, chunk = p->chunk, chunk_end = p->chunk_end;
 	struct frame f;
 
-	for (uint32_t i = 0; at && i < MAX_CHAIN; i++, at = f.previous) {
-		if (!read_frame(p, l, at, &f) || !is_frame(&f))
-			break;
-		if (f.owner == PYTHON_OWNED_BY_C_STACK) {
-			p->mark = at;
+	for (uint32_t i = 0; i < MAX_FRAMES; i++, at = f.previous) {
+		if (!at || !read_frame(p, l, at, &f) || !is_frame(&f)) {
+			lose(p);
 			return;
 		}
+		if (f.owner == PYTHON_OWNED_BY_C_STACK) {
+			p->mark = at;
+			break;
+		}
 	}
-	lose(p);
+	p->deep = p->mark == UINTPTR_MAX;
+	p->chunk = chunk;
+	p->chunk_end = chunk_end;
 }
 
 /* The evaluation whose _PyCFrame this is; passes over one that has no frame yet. */
@@ -148,12 +161,21 @@ static void next_evaluation(struct python_walk *p, const struct python_layout *l
 		find_shim(p, l);
 }
 
+/* False: that was the last one; there is no more room, or it is none. */
 static bool put_frame(struct python_walk *p, struct unwind *u, const struct frame *f)
 {
-	uint64_t key = python_code_line(f->code, f->instruction);
+	uint64_t key;
 
-	if (u->count + 1 >= u->max || !key) /* one is for the gap */
+	if (u->count + 1 >= u->max) { /* one is for the gap, which native frames will find */
+		p->frame = 0;
+		p->mark = UINTPTR_MAX;
 		return false;
+	}
+	key = python_code_line(f->code, f->instruction);
+	if (!key) {
+		lose(p);
+		return false;
+	}
 	u->code[u->max - ++u->count] = UNWIND_PYTHON | key;
 	p->placed++;
 	return true;
@@ -177,10 +199,8 @@ static void place_evaluation(struct python_walk *p, struct unwind *u, uintptr_t 
 			next_evaluation(p, l, f.previous);
 			return;
 		}
-		if (!stopped && !put_frame(p, u, &f)) {
-			lose(p);
+		if (!stopped && !put_frame(p, u, &f))
 			return;
-		}
 		stopped |= at == last;
 		if (f.entry) {
 			next_evaluation(p, l, f.previous);
@@ -217,6 +237,10 @@ void python_walk_begin(struct python_walk *p, uintptr_t stack_lo, uintptr_t stac
 	if (!p->state)
 		return;
 	p->counted = l->chain == PYTHON_FRAME_OBJECTS;
+	if (l->thread.stack_chunk) {
+		p->chunk = python_word((uintptr_t)p->state, l->thread.stack_chunk);
+		p->chunk_end = python_word((uintptr_t)p->state, l->thread.stack_top);
+	}
 	p->evaluation = python.evaluation;
 	if (l->thread.cframe)
 		find_cframe(p, l, python_word((uintptr_t)p->state, l->thread.cframe));
@@ -321,6 +345,16 @@ static void cut_outside(struct unwind *u, uint32_t evaluation)
 			u->count = u->max - i;
 }
 
+/* Leaves out outer frames until as many Python frames fit in, twice, and a gap. */
+static void make_room(struct unwind *u, uint32_t *frames)
+{
+	while (u->count + 2 * (size_t)*frames >= u->max) {
+		*frames -= u->code[u->max - u->count] & UNWIND_EVALUATION ? 1 : 0;
+		u->count--;
+		u->end = UNWIND_TOO_DEEP;
+	}
+}
+
 static void forget_evaluations(struct unwind *u)
 {
 	for (size_t i = u->max - u->count; i < u->max; i++)
@@ -347,7 +381,8 @@ void python_walk_weave(struct python_walk *p, struct unwind *u, bool whole)
 		inside = place_in_chain(p, l, p->last);
 		cut_outside(u, inside + unlinked);
 	}
-	p->unmatched = unlinked > 1 || u->count + 2 * (size_t)inside >= u->max;
+	p->unmatched = unlinked > 1;
+	make_room(u, &inside);
 	for (uint32_t i = 0; !p->unmatched && i < inside; i++) {
 		struct frame f;
 		uint64_t key = at && read_frame(p, l, at, &f) ? python_code_line(f.code, f.instruction) : 0;

@@ -27,9 +27,11 @@ struct python_walk {
 	uintptr_t cframe; /* PYTHON_ENTRY_FLAGS: of that evaluation */
 	const char *state; /* PyThreadState; NULL: the thread runs no Python */
 	uintptr_t stack_lo, stack_hi; /* of the thread */
+	uintptr_t chunk, chunk_end; /* of its data stack: where the last frame was found */
 	uintptr_t evaluation; /* start of the function that runs a frame, where evaluations are counted */
 	bool counted; /* evaluations are counted, no marks */
 	bool has_gil;
+	bool deep; /* the evaluation of `frame` runs more frames than were followed: it has no mark */
 	bool lost; /* the chain broke off */
 	bool unmatched; /* frames were left out: their evaluation is not on the native stack */
 	uint32_t placed; /* frames */

@@ -103,10 +103,10 @@ static int search_object(struct dl_phdr_info *info, size_t size __attribute__((u
 	return 1;
 }
 
-uintptr_t python_symbol(const char *name, size_t *ret_size)
+static uintptr_t symbol_in(uintptr_t object, const char *name, size_t *ret_size)
 {
 	/* Not dlsym: a failure would be what the program's next dlerror() tells. */
-	struct search s = {.name = name, .in = python.runtime};
+	struct search s = {.name = name, .in = object};
 
 	dl_iterate_phdr(search_object, &s);
 	if (ret_size)
@@ -114,31 +114,37 @@ uintptr_t python_symbol(const char *name, size_t *ret_size)
 	return s.address;
 }
 
+uintptr_t python_symbol(const char *name, size_t *ret_size)
+{
+	return symbol_in(python.code, name, ret_size);
+}
+
 /* ------------------------------------------------------- the interpreter */
 
-/* major << 8 | minor, and its text. */
-static unsigned version_of(char *text, size_t size)
+/* major << 8 | minor, and its text; 0: it does not tell. */
+static unsigned ask_version(void)
 {
 	const char *(*tell)(void) = (const char *(*)(void))python_symbol("Py_GetVersion", NULL);
 	unsigned major = 0, minor = 0;
 
-	if (!tell)
-		return 0;
-	snprintf(text, size, "%s", tell());
-	text[strcspn(text, " ")] = '\0';
-	return sscanf(text, "%u.%u", &major, &minor) == 2 ? major << 8 | minor : 0;
+	snprintf(python.version, sizeof(python.version), "%s", tell());
+	python.version[strcspn(python.version, " ")] = '\0';
+	return sscanf(python.version, "%u.%u", &major, &minor) == 2 ? major << 8 | minor : 0;
 }
 
-static void describe(const char *version, const char *mode)
+static void describe(void)
 {
+	const char *mode = !python.known                   ? "native samples only"
+			   : rt.set.python == PYTHON_HOOKS ? "hooks"
+							   : "frames";
 	char text[128];
 	struct module_map map;
 	struct hyb_def_metadata def = {.key_len = sizeof("hybrid.python") - 1};
 
-	def.value_len = (uint16_t)snprintf(text, sizeof(text), "CPython %s, %s", version, mode);
+	def.value_len = (uint16_t)snprintf(text, sizeof(text), "CPython %s, %s", python.version, mode);
 	store_define(HYB_DEF_METADATA, &def, sizeof(def), "hybrid.python", def.key_len, text, def.value_len);
 	modules_update(true);
-	if (!modules_find((uintptr_t)python.own_state, &map) || !modules_path(&map))
+	if (!modules_find(python.code, &map) || !modules_path(&map))
 		return;
 	def.key_len = sizeof("hybrid.python.module") - 1;
 	def.value_len = (uint16_t)strnlen(modules_path(&map), HYB_NAME_MAX);
@@ -148,27 +154,27 @@ static void describe(const char *version, const char *mode)
 
 void python_describe(void)
 {
-	char version[64];
-
 	python_code_reset();
-	if (!python_layout())
-		return;
-	version_of(version, sizeof(version));
-	describe(version, rt.set.python == PYTHON_HOOKS ? "hooks" : "frames");
+	if (python.code)
+		describe();
 }
 
-/* Fills in what is known of the interpreter at python.runtime. */
+/* Fills in what is known of the interpreter whose code is at python.code. */
 static const struct python_layout *examine(unsigned version)
 {
 	const struct python_layout *l = python_layout_of(version);
+	size_t size = 0;
 
+	python.runtime = python_symbol("_PyRuntime", &size);
+	python.runtime_end = python.runtime + size;
 	python.code_type = python_symbol("PyCode_Type", NULL);
 	python.own_state = (void *(*)(void))python_symbol("PyGILState_GetThisThreadState", NULL);
 	python.current_state = (void *(*)(void))python_symbol("_PyThreadState_UncheckedGet", NULL);
 	if (!python.current_state) /* 3.13 */
 		python.current_state = (void *(*)(void))python_symbol("PyThreadState_GetUnchecked", NULL);
 	python.evaluation = unwind_rule_at(python_symbol("_PyEval_EvalFrameDefault", NULL)).function;
-	if (!l || !python.code_type || !python.own_state || !python.current_state || !python.evaluation ||
+	if (!l || !python.runtime || !python.code_type || !python.own_state || !python.current_state ||
+		!python.evaluation ||
 		!python_layout_fits(l, (const void *)python.code_type, (const void *)python.runtime))
 		return NULL;
 	return l;
@@ -179,34 +185,62 @@ void python_expect(void)
 	atomic_store(&worth_looking, true);
 }
 
-static void look(void)
+void python_closing(void)
+{
+	atomic_store(&python.closing, true);
+	python_expect();
+}
+
+/* Whether the interpreter that was found is still loaded; only a dlclose can have changed that. */
+static bool is_loaded(void)
+{
+	if (likely(!atomic_load_explicit(&python.closing, memory_order_relaxed)))
+		return true;
+	if (!atomic_load(&python.gone) && memory_readable(python.code))
+		return true;
+	atomic_store(&python.gone, true);
+	python_expect();
+	return false;
+}
+
+static void found(void)
 {
 	const struct python_layout *l;
-	char version[64], text[200];
-	unsigned number;
-	size_t size;
+	unsigned version;
+	char text[200];
 
-	if (rt.set.python == PYTHON_OFF || !atomic_load(&rt.on) || python.runtime ||
-		!atomic_exchange(&worth_looking, false))
-		return;
-	python.runtime = python_symbol("_PyRuntime", &size);
-	if (!python.runtime)
-		return;
-	python.runtime_end = python.runtime + size;
-	number = version_of(version, sizeof(version));
 	modules_update(true);
-	l = number ? examine(number) : NULL;
+	version = ask_version();
+	l = examine(version);
+	python.known = l;
+	describe();
 	if (l) {
-		describe(version, rt.set.python == PYTHON_HOOKS ? "hooks" : "frames");
 		atomic_store(&python.layout, l);
+		atomic_store(&python.gone, false);
 		hooks_find();
 		return;
 	}
-	describe(number ? version : "of an unknown version", "native samples only");
 	snprintf(text, sizeof(text),
 		"CPython %s is not a version that is known here: its functions are not shown, native code is",
-		number ? version : "");
+		python.version);
 	store_note(HYB_NOTE_WARNING, text);
+}
+
+/* An interpreter of any version has this function; several in one process: the first that is found. */
+static void look(void)
+{
+	uintptr_t old = python.code, code;
+
+	if (rt.set.python == PYTHON_OFF || !atomic_load(&rt.on) || (old && !atomic_load(&python.closing)) ||
+		!atomic_exchange(&worth_looking, false))
+		return;
+	code = symbol_in(0, "Py_GetVersion", NULL);
+	if (!code) {
+		atomic_store(&python.gone, true);
+	} else if (code != old || atomic_load(&python.gone)) {
+		python.code = code;
+		found();
+	}
 }
 
 void python_look(void)
@@ -218,9 +252,10 @@ void python_look(void)
 const char *python_own_state(bool *ret_has_gil)
 {
 	const struct python_layout *l = python_layout();
-	uintptr_t own = (uintptr_t)python.own_state(), current, thread = 0;
+	uintptr_t own, current, thread = 0;
 
 	*ret_has_gil = false;
+	own = is_loaded() ? (uintptr_t)python.own_state() : 0;
 	if (!own)
 		return NULL;
 	current = (uintptr_t)python.current_state();

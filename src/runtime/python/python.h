@@ -12,6 +12,11 @@
 struct python {
 	const struct python_layout
 		*_Atomic layout; /* NULL: no interpreter, or none that is known; set last */
+	uintptr_t code; /* Py_GetVersion: in the interpreter's object; 0: none */
+	char version[32];
+	const struct python_layout *known; /* as `layout`, for the description */
+	_Atomic(bool) closing; /* something was closed: it may be the interpreter */
+	_Atomic(bool) gone; /* it was */
 	uintptr_t runtime; /* _PyRuntime, from here */
 	uintptr_t runtime_end; /* to there: the GIL's conditions are inside */
 	uintptr_t code_type; /* PyCode_Type */
@@ -36,6 +41,9 @@ void python_look(void);
 
 /* An object is about to be loaded. async-signal-safe */
 void python_expect(void);
+
+/* The program is about to close an object. async-signal-safe */
+void python_closing(void);
 
 /*
  * For calls that an interpreter makes again and again: looks if the sampler has met code of a
