@@ -28,6 +28,7 @@ struct place {
 	struct spot spot;
 	struct spot python; /* the same without the interpreter's frames: what Python below will hang on */
 	bool woven; /* code of Python stands above; `python` is not used any more */
+	bool interpreting; /* the frame above is the interpreter's, and stands for all of a row of them */
 	uint32_t own; /* node of the tree for its times and samples */
 };
 
@@ -72,6 +73,12 @@ static struct code *code_of(const struct work *w, const struct hyb_node_info *n)
 	return codes_get(w->merge->codes, w->resolver, n->module, n->address, n->type == HYB_TYPE_CALL);
 }
 
+/* Whether a frame is the interpreter's, and not to be seen. */
+static bool is_interpreter(const struct merge *m, const struct code *code)
+{
+	return m->weave && (code->module_path == m->interpreter || code->python_program);
+}
+
 static int show(const struct work *w, uint32_t i, struct shown *ret)
 {
 	const struct hyb_node_info *n = &w->nodes[i];
@@ -94,6 +101,14 @@ static int show(const struct work *w, uint32_t i, struct shown *ret)
 		return HYB_ENOMEM;
 	*ret = (struct shown){
 		.frames = code->frames, .count = code->frame_count, .module = code->module_path};
+	if (is_interpreter(w->merge, code)) {
+		ret->python = (struct code_frame){.function = strings_get(strings, "Python interpreter"),
+			.file = strings_get(strings, "")};
+		ret->frames = &ret->python;
+		ret->count = 1;
+		ret->module = w->merge->interpreter;
+		return ret->python.function && ret->python.file ? 0 : HYB_ENOMEM;
+	}
 	return 0;
 }
 
@@ -229,6 +244,7 @@ static int place_probe(struct work *w, uint32_t i, struct place *place)
 	spot->first = true;
 	spot->ours = NULL;
 	place->woven |= is_python(&w->nodes[i]);
+	place->interpreting = false;
 	place->python = *spot;
 	place->own = spot->node;
 	return 0;
@@ -237,7 +253,8 @@ static int place_probe(struct work *w, uint32_t i, struct place *place)
 /* The part of the interpreter that is written in Python; its tracebacks leave it out, too. */
 static bool is_import_machinery(const struct work *w, const struct hyb_node_info *n)
 {
-	return !strncmp(n->region->file, "<frozen importlib", strlen("<frozen importlib")) &&
+	return n->type == HYB_TYPE_PYTHON &&
+	       !strncmp(n->region->file, "<frozen importlib", strlen("<frozen importlib")) &&
 	       w->nodes[n->probe].region != n->region;
 }
 
@@ -249,6 +266,8 @@ static int place_python(struct work *w, uint32_t i, struct place *place)
 	}
 	if (!place->woven)
 		place->spot = place->python;
+	if (w->merge->weave && place->spot.frame && is_import_machinery(w, &w->nodes[place->spot.frame]))
+		place->spot.frame = 0; /* it imports what is shown from here on */
 	if (settle(w, &place->spot))
 		return HYB_ENOMEM;
 	place->spot.frame = i;
@@ -349,6 +368,19 @@ static int place_shown(struct work *w, uint32_t i, const struct code *code, stru
 	return r;
 }
 
+/* Where no Python is near, as in its start and end: one frame stands for all of the interpreter's. */
+static int place_interpreter(struct work *w, uint32_t i, struct place *place)
+{
+	if (!place->interpreting) {
+		if (settle(w, &place->spot))
+			return HYB_ENOMEM;
+		place->spot.frame = i;
+		place->spot.ours = NULL;
+		place->interpreting = true;
+	}
+	return own_if_sampled(w, i, place);
+}
+
 static int place_frame(struct work *w, uint32_t i, struct place *place)
 {
 	const struct merge *m = w->merge;
@@ -358,7 +390,7 @@ static int place_frame(struct work *w, uint32_t i, struct place *place)
 
 	if (!code)
 		return HYB_ENOMEM;
-	inside = m->weave && (code->module_path == m->interpreter || code->python_program);
+	inside = is_interpreter(m, code);
 	if (place->woven && (inside || (m->weave && code->bridge && w->nodes[i].type == HYB_TYPE_CALL))) {
 		place->spot.ours = NULL;
 		return own_if_sampled(w, i, place);
@@ -369,6 +401,9 @@ static int place_frame(struct work *w, uint32_t i, struct place *place)
 		else
 			r = place_code(w, i, code, false, &place->python);
 	}
+	if (!r && inside && w->shapes[i] & SHAPE_NATIVE)
+		return place_interpreter(w, i, place);
+	place->interpreting = false;
 	if (!r && (place->woven || w->shapes[i] & SHAPE_NATIVE)) {
 		code->shown = true;
 		code->samples += w->nodes[i].samples;
@@ -477,7 +512,7 @@ int merge_location(struct merge *merge, const struct hyb_location_info *location
 	if (!r)
 		r = find_shapes(&w, location);
 	if (!r)
-		w.places[0] = (struct place){{top, 0, true, NULL}, {top, 0, true, NULL}, false, top};
+		w.places[0] = (struct place){{top, 0, true, NULL}, {top, 0, true, NULL}, false, false, top};
 	for (uint32_t i = 1; !r && i < location->node_count; i++)
 		r = place_node(&w, i);
 	if (!r)

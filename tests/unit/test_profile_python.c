@@ -208,7 +208,7 @@ static void test_embedded(void **state)
 		"    setup:7 200\n");
 }
 
-/* The interpreter's start and end, with no Python above or below, are native code like any other. */
+/* The interpreter's start and end, with no Python above or below, are one frame. */
 static void test_without_python(void **state)
 {
 	struct fixture *f = new_fixture();
@@ -224,12 +224,10 @@ static void test_without_python(void **state)
 		"[total]\n"
 		"  [qsort]\n"
 		"    __del__:30 500\n"
-		"  [main]\n"
-		"    [Py_RunMain]\n"
-		"      [Py_FinalizeEx]\n"
-		"        memcpy 200\n"
-		"        PyObject_Call:8 100\n"
-		"  <module>:3 200\n");
+		"  <module>:3 200\n"
+		"  [Python interpreter]\n"
+		"    memcpy 200\n"
+		"  Python interpreter 100\n");
 }
 
 /* Without the metadata nobody knows what the interpreter is. */
@@ -330,12 +328,10 @@ static void test_probe_between(void **state)
 		"[total]\n"
 		"  <module>:3 500\n"
 		"  (read)\n"
-		"    [PyObject_Call]\n"
-		"      [libpython3.11.so.1.0+0x6] 200\n"
+		"    Python interpreter 200\n"
 		"    decode:5 100\n"
-		"  [main]\n"
-		"    [Py_RunMain]\n"
-		"      (wait) 200\n");
+		"  [Python interpreter]\n"
+		"    (wait) 200\n");
 }
 
 /* Importing is the time of the import statement, and of the module's own code. */
