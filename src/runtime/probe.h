@@ -37,6 +37,24 @@ static inline struct unwind_snippet probe_snippet(const struct hyb_open *open)
 	return (struct unwind_snippet){open->sp, open->ra, open->fp};
 }
 
+/* Opens `child`, whose id is given, as the region stack's entry `open`. */
+static PROBE_INLINE void probe_open(struct thread *t, uint32_t id, struct hyb_node *child,
+	struct hyb_open *open, struct unwind_snippet snippet)
+{
+	open->sp = snippet.sp;
+	open->ra = snippet.ra;
+	open->fp = snippet.fp;
+	open->node = id;
+	open->skipped = 0;
+	open->enter = clock_tick();
+	signal_barrier();
+	t->loc->depth++;
+	t->top = open;
+	t->node = child;
+	if (rt.set.trace_events)
+		trace_enter(t, open->enter, id);
+}
+
 /* Enters the child probe `id` of the innermost open one. */
 static PROBE_INLINE void probe_push(struct thread *t, uint32_t id, struct unwind_snippet snippet)
 {
@@ -59,18 +77,7 @@ static PROBE_INLINE void probe_push(struct thread *t, uint32_t id, struct unwind
 		}
 		open = t->base;
 	}
-	open->sp = snippet.sp;
-	open->ra = snippet.ra;
-	open->fp = snippet.fp;
-	open->node = id;
-	open->skipped = 0;
-	open->enter = clock_tick();
-	signal_barrier();
-	t->loc->depth++;
-	t->top = open;
-	t->node = child;
-	if (rt.set.trace_events)
-		trace_enter(t, open->enter, id);
+	probe_open(t, id, child, open, snippet);
 }
 
 /* Leaves the innermost open region. */

@@ -52,6 +52,7 @@ static struct hooks {
 	int64_t (*request_index)(void (*release)(void *word));
 	int (*set_word)(void *code, int64_t index, void *word);
 	void *(*allocate)(size_t size);
+	int (*is_initialized)(void);
 	uintptr_t interpreters[MAX_INTERPRETERS]; /* that were hooked */
 	uint32_t count;
 	bool too_deep; /* was said */
@@ -213,13 +214,18 @@ static NEVER_INLINE void resume(struct thread *t, uint32_t region, struct call c
 	}
 }
 
+/* The frame that is called next ends where our stack does: walks stop there, before us. */
+static ALWAYS_INLINE struct unwind_snippet snippet(void)
+{
+	return (struct unwind_snippet){stack_pointer() - 8, 0, 0};
+}
+
 /* True if the region is open then, and has to be timed. */
 static ALWAYS_INLINE bool enter(struct thread *t, uint64_t key)
 {
 	const struct hyb_open *top = t->top;
 
-	/* The frame that is called next ends where our stack does: walks stop there, before us. */
-	probe_enter(t, HYB_NODE_REGION, key, (struct unwind_snippet){stack_pointer() - 8, 0, 0});
+	probe_enter(t, HYB_NODE_REGION, key, snippet());
 	return t->top != top;
 }
 
@@ -242,6 +248,12 @@ static ALWAYS_INLINE void leave(uint64_t key, bool timed, uint64_t now)
 static NEVER_INLINE void leave_counted(uint64_t key)
 {
 	leave(key, false, 0);
+}
+
+/* Leaves the region of a call that was timed, in a thread that is not as it was. */
+static NEVER_INLINE void leave_opened(uint64_t key, uint64_t now)
+{
+	leave(key, true, now);
 }
 
 static ALWAYS_INLINE bool is_ready(const struct thread *t)
@@ -300,26 +312,37 @@ static ALWAYS_INLINE void *evaluate_other(struct call c, enum kind kind, uint64_
 	return result;
 }
 
-/* A plain function in a thread that is ready. */
-static ALWAYS_INLINE void *evaluate_timed(struct call c, enum kind kind, uint64_t key)
+/* A plain function that was called from here before; the thread is ready. */
+static ALWAYS_INLINE void *evaluate_timed(struct call c, enum kind kind, struct hyb_node *node)
 {
 	struct thread *t = self;
+	struct hyb_open *open = t->top + 1;
+	uint64_t key = node->key, now;
 	void *result;
-	bool timed;
 
 	thread_busy(t);
-	timed = enter(t, key);
+	node->count++;
+	probe_open(t, t->node->hot, node, open, snippet());
 	thread_ready(t);
 	result = evaluate(c, kind);
-	leave(key, timed, clock_tick());
+	now = clock_tick();
+	t = self; /* another one after a fork */
+	if (unlikely(!is_ready(t) || t->top != open || open->skipped & ~HYB_OPEN_SAMPLED)) {
+		leave_opened(key, now);
+		return result;
+	}
+	thread_busy(t);
+	probe_pop(t, now);
+	thread_ready(t);
 	return result;
 }
 
+typedef void *(*evaluate_timed_function)(void *state, void *frame, int throwing, struct hyb_node *node);
 typedef void *(*evaluate_function)(void *state, void *frame, int throwing, uint64_t word);
 
-/* The short ways through take little of the C stack: the longer ones are functions of their own. */
+/* The short way through takes little of the C stack: the longer ones are functions of their own. */
 static ALWAYS_INLINE void *hook(
-	struct call c, enum kind kind, evaluate_function timed, evaluate_function other)
+	struct call c, enum kind kind, evaluate_timed_function timed, evaluate_function other)
 {
 	uint64_t word = word_of(python_word((uintptr_t)c.frame, hooks.frame_code));
 	struct thread *t = self;
@@ -328,16 +351,18 @@ static ALWAYS_INLINE void *hook(
 	if (unlikely(!word || word & CODE_FLAGS || !is_ready(t) || is_deep(t)))
 		return other(c.state, c.frame, c.throwing, word);
 	node = node_at(t->node->hot);
-	if (node->flags & HYB_NODE_DEMOTED && node->key == word && node->kind == HYB_NODE_REGION)
+	if (unlikely(node->key != word || node->kind != HYB_NODE_REGION || t->top == t->limit))
+		return other(c.state, c.frame, c.throwing, word);
+	if (node->flags & HYB_NODE_DEMOTED)
 		return evaluate_counted(t, node, c, kind, word);
-	return timed(c.state, c.frame, c.throwing, word);
+	return timed(c.state, c.frame, c.throwing, node);
 }
 
 /* The same for each kind. */
 #define HOOK(name, kind, state, ...) \
-	static NEVER_INLINE void *timed_##name(void *s, void *frame, int throwing, uint64_t key) \
+	static NEVER_INLINE void *timed_##name(void *s, void *frame, int throwing, struct hyb_node *node) \
 	{ \
-		return evaluate_timed((struct call){s, frame, throwing}, kind, key); \
+		return evaluate_timed((struct call){s, frame, throwing}, kind, node); \
 	} \
 	static NEVER_INLINE void *other_##name(void *s, void *frame, int throwing, uint64_t word) \
 	{ \
@@ -414,6 +439,7 @@ void hooks_find(void)
 	hooks.set_word =
 		(int (*)(void *, int64_t, void *))find("PyUnstable_Code_SetExtra", "_PyCode_SetExtra");
 	hooks.allocate = (void *(*)(size_t))find("PyMem_Malloc", NULL);
+	hooks.is_initialized = (int (*)(void))find("Py_IsInitialized", NULL);
 	hooks.standard = find("_PyEval_EvalFrameDefault", NULL);
 	hooks.unseen = find_unseen(l->version);
 }
@@ -441,7 +467,10 @@ void hooks_install(void)
 	int64_t index;
 
 	if (!hooks.standard || !hooks.get || !hooks.set || !hooks.request_index || !hooks.set_word ||
-		!hooks.allocate || !atomic_load(&rt.on))
+		!hooks.allocate || !hooks.is_initialized || !atomic_load(&rt.on))
+		return;
+	/* Before, it sets its own function if -X perf asks for that, and ends if there is another one. */
+	if (!hooks.is_initialized())
 		return;
 	state = python_own_state(&has_gil);
 	interpreter = state && has_gil ? (void *)python_word((uintptr_t)state, python_layout()->thread.interp)
