@@ -63,7 +63,8 @@ static const char help_text[] =
 	"      --trace            record each enter and leave of a region\n"
 	"      --trace-limit SIZE bytes of trace for each process, with K, M or G (default: 1G)\n"
 	"      --demote CALLS:NS  only count a region after that many calls if they take less\n"
-	"                         time on average; 0: never (default: 100000:500)\n"
+	"                         time on average; 0: never (default: 100000:500, with\n"
+	"                         --python=hooks 10000:500)\n"
 	"      --filter FILE      lines `include PATTERN` and `exclude PATTERN`: which functions\n"
 	"                         of a program built with -finstrument-functions are probes;\n"
 	"                         for --python=hooks: `exclude python:package.module.*`\n"
@@ -335,7 +336,7 @@ int options_parse(int argc, char **argv, struct options *ret)
 		.python = "frames",
 		.signal = 16,
 	};
-	bool wall = false, source = false;
+	bool wall = false, source = false, demote = false;
 	int option, result;
 
 	argv[0] = (char *)"hybrid-run"; /* getopt's messages begin with it */
@@ -345,6 +346,7 @@ int options_parse(int argc, char **argv, struct options *ret)
 			return result;
 		wall |= option == OPTION_WALL;
 		source |= option == OPTION_SOURCE;
+		demote |= option == OPTION_DEMOTE;
 	}
 	if (wall && source) {
 		say("--wall brings its own source: leave --source out");
@@ -354,6 +356,8 @@ int options_parse(int argc, char **argv, struct options *ret)
 		say("no program given: hybrid-run [options] PROGRAM [arguments...]; --help shows more");
 		return OPTIONS_BAD;
 	}
+	if (!demote && !strcmp(o.python, "hooks"))
+		o.demote_calls = 10000;
 	o.command = argv + optind;
 	*ret = o;
 	return OPTIONS_OK;

@@ -105,6 +105,7 @@ def test_defaults(measure):
     assert 0 < int(options.pop("rate")) <= 250
     assert options == {"source": "auto", "trace": "0", "trace_limit": str(1 << 30), "budget": "50",
                        "demote": "100000:500", "signal": "16", "python": "frames"}
+    assert "demote=10000:500," in measure("true", options=["--python=hooks"]).values["options"]
 
 
 @pytest.mark.parametrize("rate", [0, 1, 10000])
