@@ -52,7 +52,6 @@ static struct hooks {
 	int64_t (*request_index)(void (*release)(void *word));
 	int (*set_word)(void *code, int64_t index, void *word);
 	void *(*allocate)(size_t size);
-	int (*is_initialized)(void);
 	uintptr_t interpreters[MAX_INTERPRETERS]; /* that were hooked */
 	uint32_t count;
 	bool too_deep; /* was said */
@@ -439,7 +438,6 @@ void hooks_find(void)
 	hooks.set_word =
 		(int (*)(void *, int64_t, void *))find("PyUnstable_Code_SetExtra", "_PyCode_SetExtra");
 	hooks.allocate = (void *(*)(size_t))find("PyMem_Malloc", NULL);
-	hooks.is_initialized = (int (*)(void))find("Py_IsInitialized", NULL);
 	hooks.standard = find("_PyEval_EvalFrameDefault", NULL);
 	hooks.unseen = find_unseen(l->version);
 }
@@ -467,10 +465,7 @@ void hooks_install(void)
 	int64_t index;
 
 	if (!hooks.standard || !hooks.get || !hooks.set || !hooks.request_index || !hooks.set_word ||
-		!hooks.allocate || !hooks.is_initialized || !atomic_load(&rt.on))
-		return;
-	/* Before, it sets its own function if -X perf asks for that, and ends if there is another one. */
-	if (!hooks.is_initialized())
+		!hooks.allocate || !atomic_load(&rt.on))
 		return;
 	state = python_own_state(&has_gil);
 	interpreter = state && has_gil ? (void *)python_word((uintptr_t)state, python_layout()->thread.interp)
