@@ -26,6 +26,7 @@ enum python_instruction {
 	PYTHON_POINTER, /* address, in the code object behind `code.instructions` */
 };
 
+#define PYTHON_STATE_ACTIVE 0x10 /* thread.status: runs now */
 #define PYTHON_OWNED_BY_GENERATOR 1 /* frame.owner */
 #define PYTHON_OWNED_BY_C_STACK 3 /* frame.owner of a shim */
 
@@ -36,6 +37,8 @@ struct python_layout {
 	uint8_t lines; /* enum python_lines: format of the code object's line table */
 	struct {
 		uint16_t interp, thread_id;
+		uint16_t status; /* flags; 0: which state runs now is told by a function that may be called
+				    anywhere */
 		uint16_t c_recursion; /* int, evaluations that may still be nested on the C stack; 0: none */
 		uint16_t frame; /* innermost frame; 0: there is a cframe */
 		uint16_t cframe; /* 0: none */

@@ -11,6 +11,7 @@ const struct python_layout python_layout_3_12 = {
 		{
 			.interp = 16,
 			.thread_id = 136,
+			.status = 24, /* _status */
 			.c_recursion = 36, /* c_recursion_remaining */
 			.cframe = 56,
 			.stack_chunk = 232, /* datastack_chunk */

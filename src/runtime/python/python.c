@@ -170,11 +170,12 @@ static const struct python_layout *examine(unsigned version)
 	python.code_type = python_symbol("PyCode_Type", NULL);
 	python.own_state = (void *(*)(void))python_symbol("PyGILState_GetThisThreadState", NULL);
 	python.current_state = (void *(*)(void))python_symbol("_PyThreadState_UncheckedGet", NULL);
-	if (!python.current_state) /* 3.13 */
-		python.current_state = (void *(*)(void))python_symbol("PyThreadState_GetUnchecked", NULL);
+	python.is_ending = (int (*)(void))python_symbol("_Py_IsFinalizing", NULL);
+	if (!python.is_ending) /* 3.13 */
+		python.is_ending = (int (*)(void))python_symbol("Py_IsFinalizing", NULL);
 	python.evaluation = unwind_rule_at(python_symbol("_PyEval_EvalFrameDefault", NULL)).function;
-	if (!l || !python.runtime || !python.code_type || !python.own_state || !python.current_state ||
-		!python.evaluation ||
+	if (!l || !python.runtime || !python.code_type || !python.own_state || !python.evaluation ||
+		!(l->thread.status ? (void *)python.is_ending : (void *)python.current_state) ||
 		!python_layout_fits(l, (const void *)python.code_type, (const void *)python.runtime))
 		return NULL;
 	return l;
@@ -249,6 +250,19 @@ void python_look(void)
 	hooks_install();
 }
 
+/* From 3.12 on: the thread's own state is the one that it ran last, in whichever interpreter. */
+static const char *latest_state(const struct python_layout *l, uintptr_t own, bool *ret_has_gil)
+{
+	uint32_t status;
+
+	if (!python.is_ending())
+		status = *(const uint32_t *)(own + l->thread.status);
+	else if (!memory_copy(&status, own + l->thread.status, sizeof(status)))
+		return NULL;
+	*ret_has_gil = status & PYTHON_STATE_ACTIVE;
+	return (const char *)own;
+}
+
 const char *python_own_state(bool *ret_has_gil)
 {
 	const struct python_layout *l = python_layout();
@@ -258,6 +272,8 @@ const char *python_own_state(bool *ret_has_gil)
 	own = is_loaded() ? (uintptr_t)python.own_state() : 0;
 	if (!own)
 		return NULL;
+	if (l->thread.status)
+		return latest_state(l, own, ret_has_gil);
 	current = (uintptr_t)python.current_state();
 	if (current == own) {
 		*ret_has_gil = true;

@@ -23,7 +23,12 @@ struct python {
 	uintptr_t evaluation; /* PYTHON_FRAME_OBJECTS: start of the function that runs a frame */
 	void *(*own_state)(void); /* PyGILState_GetThisThreadState: reads a thread-specific value */
 	_Atomic(bool) met; /* code of a libpython was sampled for the first time */
-	void *(*current_state)(void); /* PyThreadState_GetUnchecked: of the thread that has the GIL */
+	/*
+	 * _PyThreadState_UncheckedGet: of the thread that has the GIL. Up to 3.11: later ones read a
+	 * thread-local variable, and the first time after a dlopen this may allocate memory.
+	 */
+	void *(*current_state)(void);
+	int (*is_ending)(void); /* Py_IsFinalizing */
 };
 
 extern struct python python __attribute__((visibility("hidden")));

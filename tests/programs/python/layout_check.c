@@ -17,15 +17,30 @@
 #endif
 #include <stddef.h>
 #include <stdio.h>
+#include <string.h>
 
 #define AT(name, type, member) printf("%s %zu\n", name, offsetof(type, member))
 #define IS(name, value) printf("%s %ld\n", name, (long)(value))
+
+#if PY_VERSION_HEX >= 0x030c0000
+static unsigned active_flag(void)
+{
+	static PyThreadState state;
+	unsigned flags;
+
+	state._status.active = 1;
+	memcpy(&flags, &state._status, sizeof(flags));
+	return flags;
+}
+#endif
 
 static void print_thread(void)
 {
 	AT("thread.interp", PyThreadState, interp);
 	AT("thread.thread_id", PyThreadState, thread_id);
 #if PY_VERSION_HEX >= 0x030c0000
+	AT("thread.status", PyThreadState, _status);
+	IS("thread.status.active", active_flag());
 	AT("thread.c_recursion", PyThreadState, c_recursion_remaining);
 #endif
 #if PY_VERSION_HEX >= 0x030b0000
