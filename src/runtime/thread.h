@@ -24,7 +24,7 @@ enum thread_state {
 	THREAD_STOPPED = 4, /* for good */
 };
 
-#define MAX_FRAMES 2048u /* deeper stacks are cut at their outer end */
+#define MAX_FRAMES 8192u /* deeper stacks are cut at their outer end; a call in Python can make five */
 
 struct thread {
 	volatile uint32_t state; /* enum thread_state */
