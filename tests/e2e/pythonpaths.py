@@ -84,12 +84,13 @@ class Verdict:
 
 
 def judge(program, samples, oracle=None):
-    """part -> Verdict, for the samples with a part's function in their path."""
+    """part -> Verdict, for the samples with a part's function in their path; a child after fork has two, the
+    innermost counts."""
     known = truth(program)
     verdicts = collections.defaultdict(Verdict)
     for stack, count in samples:
         names = [plain(name) for _, _, name in stack]
-        first = next((i for i, name in enumerate(names) if name in known.parts), None)
+        first = next((i for i in reversed(range(len(names))) if names[i] in known.parts), None)
         if first is None:
             continue
         verdict = verdicts[names[first]]
@@ -117,8 +118,13 @@ def read_oracle(path):
     stacks = set()
     with open(path, encoding="utf-8", errors="surrogateescape") as lines:
         for text in lines:
-            stacks.add(tuple(as_frame(part) for part in text.rstrip("\n").split("\t")))
+            stacks.add(without_import(tuple(as_frame(part) for part in text.rstrip("\n").split("\t"))))
     return stacks
+
+
+def without_import(stack):
+    """The machinery of `import` does not show in a report."""
+    return tuple(frame for frame in stack if not frame[0].startswith("<frozen importlib"))
 
 
 @functools.lru_cache(maxsize=None)
@@ -165,5 +171,5 @@ def sampled(report):
             stack += ((node["file"].rpartition("/")[2], node["line"], node["name"]),)
         stacks.append(stack)
         if node["samples"]:
-            counts[stack] += node["samples"]
+            counts[without_import(stack)] += node["samples"]
     return list(counts.items())

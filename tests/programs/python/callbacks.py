@@ -43,14 +43,14 @@ DELETED = 0
 
 def part_sort():
     """__lt__ | <listcomp>? __init__ | __del__ spin"""
-    values = [Ordered(i * 7919 % 1000) for i in range(1000)]
+    values = [Ordered(i * 7919 % 1000) for i in range(1000)]  #:
     for _ in range(N // 10000 + 1):  #:
         sorted(values)  #:
 
 
 def part_dict():
     """<dictcomp>? __eq__ | <dictcomp>? __hash__ | __init__ | <listcomp> __init__ | __del__ spin"""
-    values = [Ordered(i) for i in range(100)]
+    values = [Ordered(i) for i in range(100)]  #:
     for _ in range(N // 10000 + 1):  #:
         table = {value: 1 for value in values}  #:
         table.clear()
@@ -212,6 +212,13 @@ def part_anew():
         exec(SOURCE % ("\n" * i, "\n" * (i % 7), N // 100), {})  #:
 
 
+def part_new_names():
+    """<module> ..."""
+    for i in range(100):  #:
+        source = "def name%03d(n):\n    for i in range(n):\n        i * i\nname%03d(%d)\n" % (i, i, N // 100)
+        exec(source, {})  #:
+
+
 def part_high_lines():
     """<module> high"""
     source = "\n" * 70000 + "def high(n):\n    x = 0\n" + "\n" * 300 + "    for i in range(n):\n        x += i * i\n"
@@ -258,6 +265,6 @@ if __name__ == "__main__":
     gc.disable()
     run(
         part_sort_key, part_sort, part_dict, part_delete, part_partial, part_map, part_sub, part_operators,
-        part_metaclass, part_descriptor, part_repr, part_gc, part_weakref, part_signal, part_eval, part_anew,
+        part_metaclass, part_descriptor, part_repr, part_gc, part_weakref, part_signal, part_eval, part_anew, part_new_names,
         part_high_lines, part_large, part_long_name, part_replaced_code, part_settrace,
     )

@@ -84,8 +84,7 @@ def part_deep():
 
 
 def dives(depth):
-    if depth:  #:
-        dives(depth - 1)  #:
+    return depth and dives(depth - 1)  #:
 
 
 def part_dives():
@@ -365,10 +364,11 @@ def part_tree():
     """walk+"""
 
     def walk(depth):
-        if depth:
-            yield from walk(depth - 1)  #:
-            yield depth  #:
-            yield from walk(depth - 1)  #:
+        if not depth:
+            return
+        yield from walk(depth - 1)  #:
+        yield depth  #:
+        yield from walk(depth - 1)  #:
 
     for _ in range(N // 10000 + 1):  #:
         for _ in walk(10):  #:

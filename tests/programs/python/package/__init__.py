@@ -1,0 +1,1 @@
+"""Run as `python3 -m package`, as `python3 package`, and from a zip file."""
