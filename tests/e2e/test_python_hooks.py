@@ -146,7 +146,7 @@ def test_demoted_functions_are_counted(python, hooks):
             for i in range(30000): tiny()
         big()
     """
-    found = functions(hooks(python, program, options=["--demote=1000:100000"]).report())
+    found = functions(hooks(python, program, options=["--demote=1000:10000000"]).report())
     assert found["tiny"]["calls"] == 30000
     assert 0 < 30000 - found["tiny"]["skipped"] < 5000
     assert (found["big"]["calls"], found["big"]["skipped"]) == (1, 0)
