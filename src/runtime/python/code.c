@@ -141,18 +141,24 @@ static size_t put_utf8(char *to, uint32_t c)
 	return 4;
 }
 
-/* A compact string object (PEP 393) as UTF-8 with its NUL, cut to the room there is. False: it is another
- * one. */
+/* Where the characters of a string object (PEP 393) are: behind it, or, of a subclass, elsewhere. */
+static const uint8_t *characters(const struct python_layout *l, uintptr_t object, uint32_t state)
+{
+	if (!(state >> 5 & 1)) /* compact */
+		return (const uint8_t *)python_word(object, l->object.string_other);
+	return (const uint8_t *)object + (state >> 6 & 1 ? l->object.string_ascii : l->object.string_other);
+}
+
+/* A string object as UTF-8 with its NUL, cut to the room there is. False: it is none that could be read. */
 static bool read_string(const struct python_layout *l, uintptr_t object, char *to, size_t size)
 {
 	uint64_t length = python_word(object, l->object.string_length);
 	uint32_t state = *(const uint32_t *)(object + l->object.string_state);
 	unsigned width = state >> 2 & 7; /* after `interned`, two bits; then compact and ascii */
-	const uint8_t *from =
-		(const uint8_t *)object + (state >> 6 & 1 ? l->object.string_ascii : l->object.string_other);
+	const uint8_t *from = characters(l, object, state);
 	size_t used = 0;
 
-	if ((width != 1 && width != 2 && width != 4) || !(state >> 5 & 1))
+	if ((width != 1 && width != 2 && width != 4) || !from)
 		return false;
 	for (; length && used + 4 < size; length--, from += width) {
 		uint32_t c = 0;
