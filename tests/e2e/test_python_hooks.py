@@ -340,6 +340,15 @@ def test_subinterpreters_run(python, hooks, tmp_path):
     assert hooks(python, program).stdout == outputs(python, program, tmp_path).stdout
 
 
+def test_perf_support_of_the_interpreter(python, measure):
+    """It has a hook of its own then, and would not start behind ours."""
+    if python.minor < (3, 12):
+        pytest.skip("has no -X perf")
+    for flags, env in ((["-X", "perf"], {}), (["-Xperf"], {}), ([], {"PYTHONPERFSUPPORT": "1"})):
+        e = measure(python.path, *flags, "-c", "print(1)", options=["--python=hooks"], env=env)
+        assert (e.returncode, e.stdout) == (0, "1\n"), e.stderr
+
+
 # ------------------------------------------------------------------ awaiting
 
 

@@ -1,6 +1,7 @@
 #include "hooks.h"
 
 #include <errno.h>
+#include <stdlib.h>
 
 #include "awaits.h"
 #include "code.h"
@@ -8,6 +9,7 @@
 #include "runtime/filter.h"
 #include "runtime/probe.h"
 #include "runtime/regions.h"
+#include "runtime/sys.h"
 
 #define ALWAYS_INLINE inline __attribute__((always_inline))
 #define NEVER_INLINE __attribute__((noinline))
@@ -52,6 +54,8 @@ static struct hooks {
 	int64_t (*request_index)(void (*release)(void *word));
 	int (*set_word)(void *code, int64_t index, void *word);
 	void *(*allocate)(size_t size);
+	const char *(*config)(void); /* PyConfig of the thread's interpreter */
+	int (*is_initialized)(void); /* NULL: its start need not be awaited */
 	uintptr_t interpreters[MAX_INTERPRETERS]; /* that were hooked */
 	uint32_t count;
 	bool too_deep; /* was said */
@@ -414,6 +418,27 @@ static const char *find_unseen(unsigned version)
 	return NULL;
 }
 
+/*
+ * Whether -X perf is asked for: the interpreter then sets an evaluation function of its own while it
+ * starts, and ends if there is another one.
+ */
+static bool wants_perf(unsigned version)
+{
+	char text[8192];
+	int fd = version < 0x030c ? -1 : sys_open("/proc/self/cmdline", O_RDONLY);
+	ssize_t size = fd < 0 ? 0 : sys_read(fd, text, sizeof(text) - 1);
+
+	if (fd >= 0)
+		sys_close(fd);
+	if (version >= 0x030c && getenv("PYTHONPERFSUPPORT"))
+		return true;
+	text[size > 0 ? size : 0] = '\0';
+	for (const char *p = text; p < text + size; p += strlen(p) + 1)
+		if (!strncmp(p, "-Xperf", 6) || (p > text && !strncmp(p, "perf", 4) && p[-2] == 'X'))
+			return true;
+	return false;
+}
+
 void hooks_find(void)
 {
 	const struct python_layout *l = python_layout();
@@ -438,8 +463,11 @@ void hooks_find(void)
 	hooks.set_word =
 		(int (*)(void *, int64_t, void *))find("PyUnstable_Code_SetExtra", "_PyCode_SetExtra");
 	hooks.allocate = (void *(*)(size_t))find("PyMem_Malloc", NULL);
+	hooks.config = (const char *(*)(void))find("_Py_GetConfig", NULL);
 	hooks.standard = find("_PyEval_EvalFrameDefault", NULL);
 	hooks.unseen = find_unseen(l->version);
+	if (wants_perf(l->version))
+		hooks.is_initialized = (int (*)(void))find("Py_IsInitialized", NULL);
 }
 
 /* Only where what is there is known: another tool's function is called through, by the first interpreter. */
@@ -457,6 +485,14 @@ static bool can_hook(void *interpreter)
 					  : !hooks.next && !python_layout()->interp_eval_frame;
 }
 
+/* The interpreter sets a function of its own then, while it starts, and ends if there is another one. */
+static bool is_perf_wanted(void)
+{
+	uint16_t offset = python_layout()->config_perf;
+
+	return offset && hooks.config && *(const int *)(hooks.config() + offset);
+}
+
 void hooks_install(void)
 {
 	const char *state;
@@ -465,7 +501,7 @@ void hooks_install(void)
 	int64_t index;
 
 	if (!hooks.standard || !hooks.get || !hooks.set || !hooks.request_index || !hooks.set_word ||
-		!hooks.allocate || !atomic_load(&rt.on))
+		!hooks.allocate || !atomic_load(&rt.on) || (hooks.is_initialized && !hooks.is_initialized()))
 		return;
 	state = python_own_state(&has_gil);
 	interpreter = state && has_gil ? (void *)python_word((uintptr_t)state, python_layout()->thread.interp)
@@ -473,6 +509,8 @@ void hooks_install(void)
 	if (!interpreter || !can_hook(interpreter))
 		return;
 	hooks.interpreters[hooks.count++] = (uintptr_t)interpreter;
+	if (is_perf_wanted())
+		return;
 	index = hooks.request_index(NULL);
 	if (index < 0 || (hooks.next && index != hooks.index))
 		return;
