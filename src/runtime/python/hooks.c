@@ -54,7 +54,6 @@ static struct hooks {
 	int64_t (*request_index)(void (*release)(void *word));
 	int (*set_word)(void *code, int64_t index, void *word);
 	void *(*allocate)(size_t size);
-	const char *(*config)(void); /* PyConfig of the thread's interpreter */
 	int (*is_initialized)(void); /* NULL: its start need not be awaited */
 	uintptr_t interpreters[MAX_INTERPRETERS]; /* that were hooked */
 	uint32_t count;
@@ -463,7 +462,6 @@ void hooks_find(void)
 	hooks.set_word =
 		(int (*)(void *, int64_t, void *))find("PyUnstable_Code_SetExtra", "_PyCode_SetExtra");
 	hooks.allocate = (void *(*)(size_t))find("PyMem_Malloc", NULL);
-	hooks.config = (const char *(*)(void))find("_Py_GetConfig", NULL);
 	hooks.standard = find("_PyEval_EvalFrameDefault", NULL);
 	hooks.unseen = find_unseen(l->version);
 	if (wants_perf(l->version))
@@ -485,14 +483,6 @@ static bool can_hook(void *interpreter)
 					  : !hooks.next && !python_layout()->interp_eval_frame;
 }
 
-/* The interpreter sets a function of its own then, while it starts, and ends if there is another one. */
-static bool is_perf_wanted(void)
-{
-	uint16_t offset = python_layout()->config_perf;
-
-	return offset && hooks.config && *(const int *)(hooks.config() + offset);
-}
-
 void hooks_install(void)
 {
 	const char *state;
@@ -509,8 +499,6 @@ void hooks_install(void)
 	if (!interpreter || !can_hook(interpreter))
 		return;
 	hooks.interpreters[hooks.count++] = (uintptr_t)interpreter;
-	if (is_perf_wanted())
-		return;
 	index = hooks.request_index(NULL);
 	if (index < 0 || (hooks.next && index != hooks.index))
 		return;
