@@ -54,7 +54,6 @@ static struct hooks {
 	int64_t (*request_index)(void (*release)(void *word));
 	int (*set_word)(void *code, int64_t index, void *word);
 	void *(*allocate)(size_t size);
-	int (*is_initialized)(void); /* NULL: its start need not be awaited */
 	uintptr_t interpreters[MAX_INTERPRETERS]; /* that were hooked */
 	uint32_t count;
 	bool too_deep; /* was said */
@@ -419,7 +418,7 @@ static const char *find_unseen(unsigned version)
 
 /*
  * Whether -X perf is asked for: the interpreter then sets an evaluation function of its own while it
- * starts, and ends if there is another one.
+ * starts, ends if there is another one, and forgets perf in a forked child if there is one later.
  */
 static bool wants_perf(unsigned version)
 {
@@ -442,7 +441,7 @@ void hooks_find(void)
 {
 	const struct python_layout *l = python_layout();
 
-	if (rt.set.python != PYTHON_HOOKS || !l || hooks.standard)
+	if (rt.set.python != PYTHON_HOOKS || !l || hooks.standard || wants_perf(l->version))
 		return;
 	hooks.frame_code = l->frame.code;
 	hooks.frame_owner = l->frame.owner;
@@ -464,8 +463,6 @@ void hooks_find(void)
 	hooks.allocate = (void *(*)(size_t))find("PyMem_Malloc", NULL);
 	hooks.standard = find("_PyEval_EvalFrameDefault", NULL);
 	hooks.unseen = find_unseen(l->version);
-	if (wants_perf(l->version))
-		hooks.is_initialized = (int (*)(void))find("Py_IsInitialized", NULL);
 }
 
 /* Only where what is there is known: another tool's function is called through, by the first interpreter. */
@@ -491,7 +488,7 @@ void hooks_install(void)
 	int64_t index;
 
 	if (!hooks.standard || !hooks.get || !hooks.set || !hooks.request_index || !hooks.set_word ||
-		!hooks.allocate || !atomic_load(&rt.on) || (hooks.is_initialized && !hooks.is_initialized()))
+		!hooks.allocate || !atomic_load(&rt.on))
 		return;
 	state = python_own_state(&has_gil);
 	interpreter = state && has_gil ? (void *)python_word((uintptr_t)state, python_layout()->thread.interp)
