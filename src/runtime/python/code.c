@@ -231,6 +231,14 @@ uint64_t python_code_line(uintptr_t code, uint32_t instruction)
 	return key;
 }
 
+bool python_code_internal(uintptr_t code)
+{
+	const struct python_layout *l = python_layout();
+
+	return !*(const uint32_t *)(code + l->code.first_line) &&
+	       python_word(code, l->code.filename) == python_word(code, l->code.name);
+}
+
 void python_code_reset(void)
 {
 	madvise(codes, sizeof(codes), MADV_DONTNEED);

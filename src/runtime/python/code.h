@@ -5,6 +5,7 @@
 #ifndef HYB_PYTHON_CODE_H
 #define HYB_PYTHON_CODE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 /*
@@ -18,6 +19,13 @@ uint64_t python_code_region(uintptr_t code);
  * + 1; 0: not begun). 0: as above.
  */
 uint64_t python_code_line(uintptr_t code, uint32_t instruction);
+
+/*
+ * Whether a code object is no function of anybody's: from 3.12 on making an object
+ * can put a frame of the interpreter's own, "__init__" of line 0 in a file of that
+ * name, outside of the one of __init__.
+ */
+bool python_code_internal(uintptr_t code);
 
 /* Forgets all: a new file begins. start */
 void python_code_reset(void);

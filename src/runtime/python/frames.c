@@ -176,6 +176,8 @@ static bool put_frame(struct python_walk *p, struct unwind *u, const struct fram
 		lose(p);
 		return false;
 	}
+	if (python_code_internal(f->code))
+		return true;
 	u->code[u->max - ++u->count] = UNWIND_PYTHON | key;
 	p->placed++;
 	return true;
