@@ -4,7 +4,7 @@ import shutil
 
 import pytest
 
-from conftest import run
+from conftest import path_of, run
 from interpreters import interpreters
 
 every_interpreter = pytest.mark.parametrize("python", interpreters(), ids=str)
@@ -68,3 +68,45 @@ def test_a_file_name_of_a_subclass_of_str(python, measure):
     assert (e.returncode, e.stderr) == (0, "")
     hot = [node for node in e.report()["nodes"] if (node["name"], node.get("file")) == ("hot", "made.py")]
     assert sum(node["samples"] for node in hot) > 10
+
+
+OTHERS = """
+import hashlib, threading
+try:
+    import _xxsubinterpreters as interpreters
+except ImportError:
+    import _interpreters as interpreters
+CODE = '''
+import time
+def inner(n):
+    end = time.monotonic() + 0.5
+    while time.monotonic() < end and not n:
+        time.sleep(0.001)
+    return n and inner(n - 1)
+inner(5)
+'''
+def spin():
+    data = bytes(3000000)
+    while threading.active_count() > 1:
+        hashlib.sha256(data).digest()
+made = [interpreters.create() for _ in range(3)]
+threads = [threading.Thread(target=interpreters.run_string, args=(one, CODE)) for one in made]
+for thread in threads:
+    thread.start()
+spin()
+for one in made:
+    interpreters.destroy(one)
+"""
+
+
+@every_interpreter
+def test_sub_interpreters_that_other_threads_run(python, measure):
+    """Their states are of the thread that made them, which has frames of its own."""
+    e = measure(python.path, "-c", OTHERS, options=["-q", "--rate", "1000", "--source", "perf", "--budget", "100"])
+    assert (e.returncode, e.stderr) == (0, "")
+    nodes = e.report()["nodes"]
+    samples = {True: 0, False: 0}
+    for node in nodes:
+        if node["samples"] and "libcrypto" in (node["module"] or ""):
+            samples["spin" in [outer["name"] for outer in path_of(nodes, node["id"])]] += node["samples"]
+    assert samples[True] > 50 and samples[False] <= samples[True] / 20

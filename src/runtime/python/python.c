@@ -10,6 +10,7 @@
 #include "runtime/memory.h"
 #include "runtime/modules.h"
 #include "runtime/store.h"
+#include "runtime/thread.h"
 #include "runtime/unwind_cache.h"
 
 struct python python;
@@ -263,6 +264,22 @@ static const char *latest_state(const struct python_layout *l, uintptr_t own, bo
 	return (const char *)own;
 }
 
+/*
+ * Up to 3.11: whether this thread is in the state that runs now, another one than its own: that of a
+ * sub-interpreter. Its id says who made it, but also other threads run what is in there.
+ */
+static bool is_in(const struct python_layout *l, uintptr_t current, uintptr_t own)
+{
+	uintptr_t word = 0;
+
+	if (l->thread.cframe) /* lies on the stack of the thread that runs it */
+		return self && memory_copy(&word, current + l->thread.cframe, sizeof(word)) &&
+		       word >= self->stack_lo && word < self->stack_hi;
+	return memory_copy(&word, current + l->thread.thread_id, sizeof(word)) &&
+	       word == (uintptr_t)pthread_self() && memory_copy(&word, own + l->thread.frame, sizeof(word)) &&
+	       !word;
+}
+
 const char *python_own_state(bool *ret_has_gil)
 {
 	const struct python_layout *l = python_layout();
@@ -280,8 +297,7 @@ const char *python_own_state(bool *ret_has_gil)
 		return (const char *)own;
 	}
 	/* Another thread's, which may end now; or that of a sub-interpreter which this thread runs. */
-	if (current && memory_copy(&thread, current + l->thread.thread_id, sizeof(thread)) &&
-		thread == (uintptr_t)pthread_self()) {
+	if (current && is_in(l, current, own)) {
 		*ret_has_gil = true;
 		return (const char *)current;
 	}
