@@ -148,6 +148,16 @@ static void find_cframe(struct python_walk *p, const struct python_layout *l, ui
 	}
 }
 
+/* Whether the innermost evaluation is about to begin: its C frame still holds what was there before. */
+static bool is_beginning(struct python_walk *p, const struct python_layout *l)
+{
+	struct frame shim, outer;
+
+	if (p->lost || p->deep || !read_frame(p, l, p->mark, &shim) || !shim.previous)
+		return p->lost;
+	return !read_frame(p, l, shim.previous, &outer) || !is_frame(&outer);
+}
+
 /* Goes on to the evaluation outside of the one whose last frame was read. */
 static void next_evaluation(struct python_walk *p, const struct python_layout *l, uintptr_t previous)
 {
@@ -250,6 +260,12 @@ void python_walk_begin(struct python_walk *p, uintptr_t stack_lo, uintptr_t stac
 		p->frame = python_word((uintptr_t)p->state, l->thread.frame);
 	if (l->chain == PYTHON_SHIMS && p->frame)
 		find_shim(p, l);
+	if (l->chain == PYTHON_SHIMS && p->cframe && is_beginning(p, l)) {
+		p->lost = false;
+		find_cframe(p, l, python_word(p->cframe, l->cframe.previous));
+		if (p->frame)
+			find_shim(p, l);
+	}
 }
 
 uintptr_t python_frame(void)
