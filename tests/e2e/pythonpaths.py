@@ -87,6 +87,7 @@ def judge(program, samples, oracle=None):
     """part -> Verdict, for the samples with a part's function in their path; a child after fork has two, the
     innermost counts."""
     known = truth(program)
+    functions = {(stack[:-1], stack[-1][::2]) for stack in oracle or ()}
     verdicts = collections.defaultdict(Verdict)
     for stack, count in samples:
         names = [plain(name) for _, _, name in stack]
@@ -108,7 +109,9 @@ def judge(program, samples, oracle=None):
                 break
         if stack[-1][0] != known.file or known.legal_line(names[-1], stack[-1][1]):
             verdict.leaf_lines += count
-        if oracle is not None and stack not in oracle:
+        # Line 0: at an instruction that has none, before the function's first line.
+        legal = (stack[:-1], stack[-1][::2]) in functions if stack[-1][1] == 0 else stack in (oracle or ())
+        if oracle is not None and not legal:
             verdict.unknown[stack] += count
     return verdicts
 

@@ -196,6 +196,17 @@ def part_init():
     Derived(N)  #:
 
 
+class Point:
+    def __init__(self, x):
+        self.x = x  #:
+
+
+def part_objects():
+    """__init__"""
+    for i in range(N // 2):  #:
+        Point(i)  #:
+
+
 class Manager:
     def __enter__(self):
         x = 0
@@ -397,6 +408,6 @@ if __name__ == "__main__":
     sys.setrecursionlimit(5000)
     run(
         part_shares, part_recursion, part_mutual, part_deep, part_dives, part_calls, part_lambda, part_closure,
-        part_decorators, part_methods, part_init, part_with, part_exceptions, part_class_body, part_comprehensions,
-        part_comprehension_calls, part_redefined, part_unicode, part_generator, part_send, part_tree, part_closing,
+        part_decorators, part_methods, part_init, part_objects, part_with, part_exceptions, part_class_body,
+        part_comprehensions, part_comprehension_calls, part_redefined, part_unicode, part_generator, part_send, part_tree, part_closing,
     )
