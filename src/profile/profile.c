@@ -8,6 +8,8 @@
 #include "format/format.h"
 #include "profile/state.h"
 
+#define FEW_SAMPLES 10u /* fewer are no measure of a time */
+
 struct profile *profile_new(const struct profile_options *options)
 {
 	struct profile *p = calloc(1, sizeof(*p));
@@ -246,13 +248,29 @@ static uint64_t sum_blocked(const struct profile *p)
 	return sum;
 }
 
+/*
+ * A call on a path that is new, or cold, takes many times what was calibrated:
+ * samples that hit our own code know, unless they are few. Those by wall time say nothing of CPU time.
+ */
+static uint64_t probe_time(const struct profile_quality *q, uint64_t taken)
+{
+	uint64_t inside = q->dropped[HYB_DROP_IN_PROBE], sampled;
+
+	if (!q->probe_calls || inside < FEW_SAMPLES || q->sources & (1u << HYB_SOURCE_WALL))
+		return q->probe_time;
+	sampled = (uint64_t)((unsigned __int128)q->cpu * inside / (taken + inside));
+	return sampled > q->probe_time ? sampled : q->probe_time;
+}
+
 int profile_finish(struct profile *p, struct hyb_error *err)
 {
 	struct profile_quality *q = &p->quality;
 	uint64_t base = q->sources & (1u << HYB_SOURCE_WALL) ? q->thread_wall : q->cpu;
+	uint64_t taken = q->slowed ? q->taken : q->samples;
 	int r;
 
-	q->achieved = base ? (double)(q->slowed ? q->taken : q->samples) * 1e9 / (double)base : 0;
+	q->achieved = base ? (double)taken * 1e9 / (double)base : 0;
+	q->probe_time = probe_time(q, taken);
 	r = share_out(&p->share, &p->tree);
 	share_release(&p->share);
 	if (!r) {

@@ -83,7 +83,8 @@ struct profile_quality {
 	uint64_t samples, dropped[16], partial[8], faults[8], frames, guessed;
 	uint64_t handler_time; /* ns */
 	uint64_t probe_calls;
-	uint64_t probe_time; /* ns, estimated: calls times calibrated cost */
+	uint64_t probe_time; /* ns, estimated: calls times calibrated cost, or by the samples dropped in
+				probes */
 	uint64_t slowed, events, events_lost, trace_bytes, file_bytes;
 	uint64_t trace_stopped; /* ns after the start of the first process that stopped; 0: none did */
 	uint64_t threads_lost, regions_lost, names_cut, demoted_nodes, skipped_calls;

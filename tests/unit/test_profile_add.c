@@ -104,6 +104,32 @@ static void test_all(void **state)
 	help_close(e, w);
 }
 
+static uint64_t probe_time_of(uint64_t inside, enum hyb_source source)
+{
+	struct writer *w = make_file();
+	struct hyb_experiment *e;
+	struct profile *p;
+	uint64_t time;
+
+	writer_location_at(w, 1)->dropped[HYB_DROP_IN_PROBE] = inside;
+	writer_location_at(w, 1)->source = source;
+	e = help_open(w);
+	p = make_profile(NULL, e, 1);
+	time = profile_quality(p)->probe_time;
+	profile_free(p);
+	help_close(e, w);
+	return time;
+}
+
+/* 19 of 30 samples hit a probe: so much of 150 us. Few say nothing, nor do samples of wall time: 3 calls of
+ * 50 ns. */
+static void test_dear_probes(void **state)
+{
+	assert_int_equal(probe_time_of(19, HYB_SOURCE_TASK_CLOCK), 95000);
+	assert_int_equal(probe_time_of(9, HYB_SOURCE_TASK_CLOCK), 150);
+	assert_int_equal(probe_time_of(19, HYB_SOURCE_WALL), 150);
+}
+
 static void test_twice(void **state)
 {
 	struct writer *w = make_file();
@@ -168,6 +194,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_all),
+		cmocka_unit_test(test_dear_probes),
 		cmocka_unit_test(test_twice),
 		cmocka_unit_test(test_select),
 		cmocka_unit_test(test_threads),
