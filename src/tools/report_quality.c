@@ -391,7 +391,8 @@ static void put_python(const struct style *style, const struct facts *facts, con
 		return;
 	text_add(&text, "%s waiting for the GIL in %s call%s", style_duration(q->gil_wait, wait),
 		style_number(q->gil_waits, n), plural(q->gil_waits));
-	text_add(&text, "; %s blocked elsewhere", style_duration(q->blocked, wait));
+	if (!(q->sources & (1u << HYB_SOURCE_WALL))) /* its samples know on which line */
+		text_add(&text, "; %s blocked elsewhere", style_duration(q->blocked, wait));
 	put_line(style, INK_BOLD, "waiting", &text);
 }
 

@@ -81,13 +81,13 @@ static struct writer *make_file(void)
 	return w;
 }
 
-/* All that is printed for a profile, after `select` chose what. */
-static char *print(const struct report_options *options)
+/* All that is printed for a profile, with samples of that source. */
+static char *print_from(enum hyb_source source, const struct report_options *options)
 {
 	struct hyb_symbols_options without_cache = {.no_cache = true};
 	struct profile_options profile_options = {.python_internals = options->python_internals};
 	struct writer *w = make_file();
-	struct report_input input = {.experiment = help_open(w)};
+	struct report_input input;
 	struct report_inputs inputs = {&input, 1, options};
 	struct profile *p = profile_new(&profile_options);
 	struct hyb_error err = {0};
@@ -95,6 +95,8 @@ static char *print(const struct report_options *options)
 	char *text;
 	size_t size;
 
+	writer_location_at(w, 1)->source = source;
+	input = (struct report_input){.experiment = help_open(w)};
 	input.symbols = hyb_symbols_open(input.experiment, &without_cache, &err);
 	assert_non_null(input.symbols);
 	assert_int_equal(hyb_damage_count(input.experiment), 0);
@@ -115,6 +117,11 @@ static char *print(const struct report_options *options)
 	hyb_symbols_close(input.symbols);
 	help_close(input.experiment, w);
 	return text;
+}
+
+static char *print(const struct report_options *options)
+{
+	return print_from(HYB_SOURCE_TIMER, options);
 }
 
 static void test_tree(void **state)
@@ -149,6 +156,9 @@ static void test_quality(void **state)
 		"frames are\n"
 		"         missing, 2 of native code without the GIL\n"
 		"waiting  3.0 ms waiting for the GIL in 1,234 calls; 1.0 ms blocked elsewhere\n"));
+	free(text);
+	text = print_from(HYB_SOURCE_WALL, &options);
+	assert_non_null(strstr(text, "waiting  3.0 ms waiting for the GIL in 1,234 calls\n"));
 	free(text);
 }
 
