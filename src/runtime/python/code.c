@@ -181,6 +181,11 @@ static bool is_code(const struct python_layout *l, uintptr_t code)
 	       head[l->object.type / 8] == python.code_type && is_alive(code);
 }
 
+bool python_code_exists(uintptr_t code)
+{
+	return is_code(python_layout(), code);
+}
+
 static uint64_t define(const struct python_layout *l, uintptr_t code)
 {
 	char name[HYB_NAME_MAX + 1], file[HYB_NAME_MAX + 1];

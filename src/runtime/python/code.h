@@ -6,6 +6,7 @@
 #define HYB_PYTHON_CODE_H
 
 #include <stdbool.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 /*
@@ -13,6 +14,12 @@
  * address is no code object, or there is no room. Any address may be asked for.
  */
 uint64_t python_code_region(uintptr_t code);
+
+/*
+ * Whether a code object is at this address now. For one that a stale pointer leads to: where it
+ * was found before, the other functions take it for granted.
+ */
+bool python_code_exists(uintptr_t code);
 
 /*
  * The key of the node of a frame of this code object at this instruction (byte offset / 2

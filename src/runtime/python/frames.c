@@ -18,6 +18,7 @@ struct frame {
 	uint32_t instruction; /* byte offset / 2 + 1; 0: not begun */
 	uint8_t owner;
 	bool entry;
+	bool copied; /* from anywhere */
 };
 
 /*
@@ -29,7 +30,7 @@ static bool in_data_stack(struct python_walk *p, const struct python_layout *l, 
 	uintptr_t chunk = p->chunk, end = p->chunk_end;
 
 	for (uint32_t i = 0; chunk && i < FEW_CHUNKS; i++) {
-		if (address >= chunk + l->chunk.data && address < end) {
+		if (address >= chunk + l->chunk.data && address + l->frame.size <= end) {
 			p->chunk = chunk;
 			p->chunk_end = end;
 			return true;
@@ -83,6 +84,7 @@ static bool read_frame(
 	ret->instruction = instruction_of(l, bytes, ret->code);
 	ret->owner = l->frame.owner ? (uint8_t)bytes[l->frame.owner] : 0;
 	ret->entry = l->frame.is_entry && bytes[l->frame.is_entry];
+	ret->copied = bytes == copy;
 	return true;
 }
 
@@ -125,7 +127,10 @@ static void find_shim(struct python_walk *p, const struct python_layout *l)
 	p->chunk_end = chunk_end;
 }
 
-/* The evaluation whose _PyCFrame this is; passes over one that has no frame yet. */
+/*
+ * The evaluation whose _PyCFrame this is; passes over one that has no frame yet. What stands there
+ * then may be the frame of a generator that was freed since, code and all.
+ */
 static void find_cframe(struct python_walk *p, const struct python_layout *l, uintptr_t cframe)
 {
 	p->frame = 0;
@@ -137,7 +142,8 @@ static void find_cframe(struct python_walk *p, const struct python_layout *l, ui
 		if (cframe < p->stack_lo || cframe >= p->stack_hi || cframe % 8)
 			return; /* the last one is in the thread state itself */
 		first = python_word(cframe, l->cframe.frame);
-		if (first && read_frame(p, l, first, &f) && is_frame(&f)) {
+		if (first && read_frame(p, l, first, &f) && (!f.copied || python_code_exists(f.code)) &&
+			is_frame(&f)) {
 			p->frame = first;
 			p->cframe = p->mark = cframe;
 			return;
@@ -224,6 +230,7 @@ static void place_evaluation(struct python_walk *p, struct unwind *u, uintptr_t 
 			return;
 		}
 	}
+	lose(p); /* a circle */
 }
 
 bool python_walk_pass(struct python_walk *p, struct unwind *u, uintptr_t sp, uintptr_t reach, uintptr_t last)
