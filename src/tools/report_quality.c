@@ -206,6 +206,13 @@ static void put_paths(const struct style *style, const struct profile_quality *q
 	put_line(style, INK_BOLD, "paths", &text);
 }
 
+static const char *base_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
+}
+
 static void put_unresolved(const struct style *style, const struct profile *profile)
 {
 	size_t count;
@@ -223,14 +230,9 @@ static void put_unresolved(const struct style *style, const struct profile *prof
 		return;
 	text_add(&text, "%s code address%s without a name (%s of the samples):", style_number(addresses, a),
 		addresses == 1 ? "" : "es", percent(samples, profile_quality(profile)->samples, b));
-	for (size_t i = 0; i < count && i < LIST_MAX; i++) {
-		const char *base = strrchr(rows[i].module, '/');
-
+	for (size_t i = 0; i < count && i < LIST_MAX; i++)
 		text_add(&text, "%s %s %s", i ? "," : "", style_number(rows[i].addresses, a),
-			base              ? base + 1
-			: *rows[i].module ? rows[i].module
-					  : "in no module");
-	}
+			*rows[i].module ? base_name(rows[i].module) : "in no module");
 	if (count > LIST_MAX)
 		text_add(&text, ", and in %zu more", count - LIST_MAX);
 	put_line(style, INK_BOLD, "names", &text);
@@ -476,9 +478,10 @@ int report_hot(const struct style *style, const struct profile *profile)
 			break;
 		while (length && ((unsigned char)row->name[length] & 0xc0) == 0x80)
 			length--; /* not in the middle of a UTF-8 character */
-		text_add(&text, "%s%.*s%s%s %s", i ? ", " : "", length, row->name,
-			row->name[length] ? "..." : "", row->guess ? "~" : "",
-			percent(row->exclusive, ran, n));
+		text_add(&text, "%s%.*s%s", i ? ", " : "", length, row->name, row->name[length] ? "..." : "");
+		if (row->guess) /* says little without the module */
+			text_add(&text, "~ (%s)", base_name(row->module));
+		text_add(&text, " %s", percent(row->exclusive, ran, n));
 	}
 	if (text.stream)
 		text_add(&text,

@@ -85,6 +85,28 @@ static void test_tree(void **state)
 	profile_free(p);
 }
 
+/* What is named by the nearest symbol says where that is. */
+static void test_hot_guess(void **state)
+{
+	static const struct hyb_module blas = {.path = "/usr/lib/libblas.so.3"};
+	static const struct fixture_symbol symbol = {
+		&blas, 0x40, {{.function = "xerbla_+0x30", .file = "", .guess = true}}, 1, false};
+	struct fixture *f = fixture_new();
+	struct profile *p;
+	struct screen screen;
+
+	fixture_symbols(&symbol, 1);
+	fixture_root(f, 1000, 1000);
+	f->nodes[0].ran = 1000;
+	fixture_code(f, 0, HYB_TYPE_LEAF, &blas, 0x40, 3);
+	fixture_leaf(f, 0, "kernel", 7, 1);
+	p = fixture_profile(f, PROFILE_ROUTINE, 1);
+	assert_int_equal(report_hot(open_screen(&screen), p), 0);
+	close_screen(&screen, "hot      xerbla_+0x30~ (libblas.so.3) 75 %, kernel 25 % of CPU\n");
+	profile_free(p);
+	fixture_symbols(NULL, 0);
+}
+
 /* A fifth is the threshold: what is left out below solve and main is told. */
 static void test_threshold(void **state)
 {
@@ -368,6 +390,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_tree),
+		cmocka_unit_test(test_hot_guess),
 		cmocka_unit_test(test_threshold),
 		cmocka_unit_test(test_flat),
 		cmocka_unit_test(test_reverse),
