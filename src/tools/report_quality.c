@@ -295,7 +295,7 @@ static void put_probes(const struct style *style, const struct profile_quality *
 		also = "; ";
 	}
 	if (wrong) {
-		text_add(&text, "%s%s faults", also, style_number(wrong, n));
+		text_add(&text, "%s%s fault%s", also, style_number(wrong, n), plural(wrong));
 		add_reasons(&text, q->faults, 8, facts_fault_text);
 		also = "; ";
 	}

@@ -216,6 +216,7 @@ static struct writer *make_file(void)
 	l->samples = 6;
 	l->dropped[HYB_DROP_PAUSED] = 2;
 	l->handler_ticks = 60000;
+	l->faults[HYB_FAULT_NOT_LEFT] = 1;
 	l->source = HYB_SOURCE_TIMER;
 	writer_location_end(w, 1, 1000 + 10000000);
 	writer_note(
@@ -258,6 +259,7 @@ static void test_quality(void **state)
 		"         while paused\n"
 		"names    1 code address without a name (100 % of the samples): 1 prog\n"
 		"cost     1.0 % of CPU: 60.0 us taking samples\n"
+		"probes   1 fault: not left before the region around it\n"
 		"note     1 measurement ended before its program\n"
 		"error    no space left for the experiment\n"
 		"warning  a thread is not sampled\n"
