@@ -209,13 +209,15 @@ uint64_t python_code_region(uintptr_t code)
 	return likely(key) ? key : define(l, code);
 }
 
+/* Instructions that the compiler made of nothing in the source are on the function's first line. */
 static unsigned line_of(const struct python_layout *l, uintptr_t code, uint32_t instruction)
 {
 	uintptr_t table = python_word(code, l->code.lines);
+	unsigned first = *(const uint32_t *)(code + l->code.first_line);
+	unsigned line = python_line(l->lines, (const uint8_t *)table + l->object.bytes_data,
+		python_word(table, l->object.bytes_length), first, instruction);
 
-	return python_line(l->lines, (const uint8_t *)table + l->object.bytes_data,
-		python_word(table, l->object.bytes_length), *(const uint32_t *)(code + l->code.first_line),
-		instruction);
+	return line ? line : first;
 }
 
 uint64_t python_code_line(uintptr_t code, uint32_t instruction)
