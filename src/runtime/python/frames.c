@@ -386,6 +386,13 @@ static void forget_evaluations(struct unwind *u)
 		u->code[i] &= ~UNWIND_EVALUATION;
 }
 
+/* Whether an evaluation was interrupted, or what it had called. */
+static bool is_innermost(const struct unwind *u)
+{
+	return u->code[u->max - 1] & UNWIND_EVALUATION ||
+	       (u->count > 1 && u->code[u->max - 2] & UNWIND_EVALUATION);
+}
+
 /*
  * Before it links its frame, and after it unlinked it, an evaluation has none: the
  * innermost may be at that point. Any other difference was not understood.
@@ -406,7 +413,7 @@ void python_walk_weave(struct python_walk *p, struct unwind *u, bool whole)
 		inside = place_in_chain(p, l, p->last);
 		cut_outside(u, inside + unlinked);
 	}
-	p->unmatched = unlinked > 1;
+	p->unmatched = unlinked > 1 || (unlinked && !is_innermost(u));
 	make_room(u, &inside);
 	for (uint32_t i = 0; !p->unmatched && i < inside; i++) {
 		struct frame f;

@@ -54,6 +54,7 @@ static struct hooks {
 	int64_t (*request_index)(void (*release)(void *word));
 	int (*set_word)(void *code, int64_t index, void *word);
 	void *(*allocate)(size_t size);
+	int (*is_initialized)(void);
 	uintptr_t interpreters[MAX_INTERPRETERS]; /* that were hooked */
 	uint32_t count;
 	bool too_deep; /* was said */
@@ -461,6 +462,7 @@ void hooks_find(void)
 	hooks.set_word =
 		(int (*)(void *, int64_t, void *))find("PyUnstable_Code_SetExtra", "_PyCode_SetExtra");
 	hooks.allocate = (void *(*)(size_t))find("PyMem_Malloc", NULL);
+	hooks.is_initialized = (int (*)(void))find("Py_IsInitialized", NULL);
 	hooks.standard = find("_PyEval_EvalFrameDefault", NULL);
 	hooks.unseen = find_unseen(l->version);
 }
@@ -493,6 +495,8 @@ void hooks_install(void)
 	state = python_own_state(&has_gil);
 	interpreter = state && has_gil ? (void *)python_word((uintptr_t)state, python_layout()->thread.interp)
 				       : NULL;
+	if (hooks.is_initialized && !hooks.is_initialized())
+		hooks.count = 0; /* those that there were have ended, and others may get their places */
 	if (!interpreter || !can_hook(interpreter))
 		return;
 	hooks.interpreters[hooks.count++] = (uintptr_t)interpreter;
