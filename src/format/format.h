@@ -284,7 +284,8 @@ enum hyb_fault {
 	HYB_FAULT_TOO_DEEP = 2, /* enters below the deepest region that is followed */
 	HYB_FAULT_NESTED = 3, /* probe calls in a signal handler that had interrupted a probe */
 	HYB_FAULT_NO_SPACE = 4, /* enters for which there was no room */
-	HYB_FAULT_COUNT = 5
+	HYB_FAULT_TOO_MANY = 5, /* enters on call paths that came after HYB_PROBE_NODES_MAX (since 1.1) */
+	HYB_FAULT_COUNT = 6
 };
 #define HYB_FAULT_SLOTS 8
 
@@ -401,6 +402,7 @@ struct hyb_node {
 	uint16_t lift; /* how many frames further out; runtime use */
 };
 static_assert(sizeof(struct hyb_node) == HYB_NODE_SIZE, "node");
+#define HYB_PROBE_NODES_MAX (1u << 20) /* nodes of a location after which probes make no more */
 #define HYB_NODES_START 64u /* bytes from the start of a NODES chunk to its first node */
 
 /* ----------------------------------------------------------------- TRACE */

@@ -66,6 +66,9 @@ uint32_t node_intern(struct thread *t, uint32_t parent, enum hyb_node_kind kind,
 		if (node->key == key && node->parent == parent && node->kind == kind)
 			return id;
 	}
+	/* Samples come at a rate; probes could fill the disk with call paths. */
+	if (unlikely(t->node_count >= HYB_PROBE_NODES_MAX) && kind <= HYB_NODE_FUNCTION)
+		return 0;
 	id = take(t);
 	if (!id)
 		return 0;

@@ -29,11 +29,17 @@ void probe_stack_shrink(struct thread *t)
 /* Counts an enter that is not followed; the region stack's top remembers to ignore its leave. */
 void probe_skip(struct thread *t, struct hyb_node *child, bool demoted)
 {
+	enum hyb_fault fault = child                                  ? HYB_FAULT_TOO_DEEP
+			       : t->node_count >= HYB_PROBE_NODES_MAX ? HYB_FAULT_TOO_MANY
+								      : HYB_FAULT_NO_SPACE;
+
 	t->top->skipped++;
 	if (demoted)
 		child->skipped++;
-	else
-		t->loc->faults[child ? HYB_FAULT_TOO_DEEP : HYB_FAULT_NO_SPACE]++;
+	else if (!t->loc->faults[fault]++ && fault == HYB_FAULT_TOO_MANY)
+		store_note(HYB_NOTE_WARNING,
+			"a thread has made more than a million call paths: probes on new ones are only "
+			"counted, as faults; leave functions out (--filter), or let samples show them");
 }
 
 void probe_demote(struct hyb_node *node)

@@ -151,6 +151,13 @@ bool region_is(uint64_t key, const char *name, size_t name_len)
 	return def->name_len == n.len && !memcmp(def_name(def), n.text, n.len);
 }
 
+bool region_is_python(uint64_t key)
+{
+	const struct hyb_def_region *def = region_def(key);
+
+	return def && def->kind == HYB_REGION_PYTHON;
+}
+
 void regions_reset(void)
 {
 	madvise(regions.slot, sizeof(regions.slot), MADV_DONTNEED);

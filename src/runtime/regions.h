@@ -15,6 +15,9 @@ uint64_t region_key(const char *name, size_t name_len, const char *file, uint32_
  * async-signal-safe */
 bool region_is(uint64_t key, const char *name, size_t name_len);
 
+/* Whether it is a Python function. async-signal-safe */
+bool region_is_python(uint64_t key);
+
 /* Its definition; NULL if the key is from before a fork. */
 const struct hyb_def_region *region_def(uint64_t key);
 

@@ -43,6 +43,7 @@ static const struct words faults[] = {
 	[HYB_FAULT_TOO_DEEP] = {"too_deep", "nested too deeply to follow"},
 	[HYB_FAULT_NESTED] = {"nested", "in a signal handler that interrupted a probe"},
 	[HYB_FAULT_NO_SPACE] = {"no_space", "no space left"},
+	[HYB_FAULT_TOO_MANY] = {"too_many", "on call paths after the first million"},
 };
 
 static const struct words pythons[] = {

@@ -82,9 +82,11 @@ static uint64_t flags_of(const struct python_layout *l, uintptr_t code)
 static bool is_excluded(uint64_t key)
 {
 	const struct hyb_def_region *def = region_def(key);
-	const char *name = (const char *)(def + 1);
+	const char *name = (const char *)(def + 1), *file = name + def->name_len + 1;
 
-	return filter_active() && filter_excludes_python(name + def->name_len + 1, name);
+	/* The import machinery would stand six times between any two modules. */
+	return filter_active() ? filter_excludes_python(file, name)
+			       : !strncmp(file, "<frozen importlib", strlen("<frozen importlib"));
 }
 
 /*
@@ -204,6 +206,23 @@ static bool is_deep(const struct thread *t)
 	return (stack_pointer() - t->stack_lo) * 2 < t->stack_hi - t->stack_lo;
 }
 
+/*
+ * A region whose frame lay deeper than we are now is not around us: its stack was taken
+ * away (greenlets share the thread's stack and swap what is on it). It is left here.
+ */
+static void leave_behind(struct thread *t, uintptr_t sp)
+{
+	while (t->top->sp && t->top->sp <= sp && t->loc->depth > 1 && sp < t->stack_hi &&
+		t->top->sp >= t->stack_lo && t->node->kind == HYB_NODE_REGION &&
+		region_is_python(t->node->key)) {
+		if (!t->loc->faults[HYB_FAULT_NOT_LEFT]++)
+			store_note(HYB_NOTE_WARNING,
+				"stacks are switched inside of Python functions (greenlets): these "
+				"functions are measured up to the switch only");
+		probe_pop(t, clock_tick());
+	}
+}
+
 /* Counts the time for which a coroutine was suspended, below its region. */
 static NEVER_INLINE void resume(struct thread *t, uint32_t region, struct call c)
 {
@@ -300,6 +319,7 @@ static ALWAYS_INLINE void *evaluate_other(struct call c, enum kind kind, uint64_
 		return evaluate(c, kind);
 	t = probe_begin(true);
 	if (t) {
+		leave_behind(t, stack_pointer());
 		timed = enter(t, key);
 		if (word & CODE_AWAITS)
 			resume(t, timed ? t->top->node : t->node->hot, c);
@@ -350,7 +370,8 @@ static ALWAYS_INLINE void *hook(
 	struct thread *t = self;
 	struct hyb_node *node;
 
-	if (unlikely(!word || word & CODE_FLAGS || !is_ready(t) || is_deep(t)))
+	if (unlikely(!word || word & CODE_FLAGS || !is_ready(t) || is_deep(t) ||
+		     t->top->sp - 1 < stack_pointer()))
 		return other(c.state, c.frame, c.throwing, word);
 	node = node_at(t->node->hot);
 	if (unlikely(node->key != word || node->kind != HYB_NODE_REGION || t->top == t->limit))
@@ -514,7 +535,7 @@ void hooks_install(void)
 
 void hooks_end(void)
 {
-	if (rt.set.python == PYTHON_HOOKS && python_layout() && !hooks.count)
+	if (rt.set.python == PYTHON_HOOKS && python_layout() && !hooks.next)
 		store_note(HYB_NOTE_WARNING,
 			"there was no moment at which the Python interpreter could be hooked: "
 			"its functions are in the samples only");
