@@ -31,29 +31,50 @@ test_traceback test_tracemalloc
 # have no other function that evaluates frames fail with hooks.
 COMPARED = {
     "3.8.18": """
-        test__xxsubinterpreters test_asyncgen test_atexit test_bdb test_capi test_code test_contextlib
+        test__xxsubinterpreters test_asyncgen test_atexit test_audit test_bdb test_capi test_code test_contextlib
+        test_coroutines test_cprofile test_ctypes test_dis test_exceptions test_faulthandler test_fork1 test_frame
+        test_gc test_generators test_grammar test_inspect test_os test_posix test_profile test_subprocess test_sys
+        test_sys_setprofile test_sys_settrace test_thread test_threading test_threadsignals test_trace
+        test_traceback test_tracemalloc test_weakref test_yield_from
+    """.split(),
+    "3.9.18": """
+        test__xxsubinterpreters test_asyncgen test_atexit test_audit test_bdb test_capi test_code test_contextlib
         test_coroutines test_cprofile test_ctypes test_dis test_exceptions test_faulthandler test_fork1 test_frame
         test_gc test_generators test_grammar test_inspect test_os test_posix test_profile test_subprocess test_sys
         test_sys_setprofile test_sys_settrace test_thread test_threading test_threadsignals test_trace
         test_traceback test_tracemalloc test_weakref test_yield_from
     """.split(),
     "3.10.13": """
-        test_asyncgen test_code test_coroutines test_cprofile test_dis test_exceptions test_faulthandler test_fork1
-        test_frame test_gc test_generators test_inspect test_os test_posix test_profile test_subprocess test_sys
-        test_sys_setprofile test_sys_settrace test_thread test_threading test_threadsignals test_trace
-        test_traceback
+        test__xxsubinterpreters test_asyncgen test_atexit test_audit test_bdb test_code test_contextlib
+        test_coroutines test_cprofile test_ctypes test_dis test_embed test_exceptions test_faulthandler test_fork1
+        test_frame test_gc test_generators test_grammar test_inspect test_os test_posix test_profile test_subprocess
+        test_sys test_sys_setprofile test_sys_settrace test_thread test_threading test_threadsignals test_trace
+        test_traceback test_tracemalloc test_weakref test_yield_from
     """.split(),
     "3.11.2": """
-        test__xxsubinterpreters test_asyncgen test_asyncio test_atexit test_audit test_bdb test_cmd_line
-        test_cmd_line_script test_code test_code_module test_concurrent_futures test_coroutines test_cprofile
-        test_ctypes test_decimal test_dis test_doctest test_embed test_epoll test_exceptions test_faulthandler
-        test_fileio test_fork1 test_frame test_gc test_generators test_import test_importlib test_inspect
-        test_interpreters test_io test_json test_mmap test_multiprocessing_fork test_multiprocessing_main_handling
-        test_multiprocessing_spawn test_os test_pdb test_pickle test_poll test_posix test_profile test_re
-        test_regrtest test_resource test_runpy test_select test_selectors test_signal test_site
-        test_stable_abi_ctypes test_subprocess test_support test_sys test_sys_setprofile test_sys_settrace
-        test_thread test_threading test_threading_local test_threadsignals test_time test_trace test_traceback
-        test_tracemalloc test_venv test_wait3 test_wait4 test_weakref test_zipimport
+        test__xxsubinterpreters test_array test_asyncgen test_asyncio test_asyncore test_atexit test_audit test_bdb
+        test_buffer test_builtin test_bz2 test_call test_class test_cmd test_cmd_line test_cmd_line_script test_code
+        test_code_module test_collections test_compile test_compileall test_concurrent_futures test_context
+        test_contextlib test_contextlib_async test_coroutines test_cprofile test_csv test_ctypes test_dataclasses
+        test_decimal test_deque test_descr test_dict test_dis test_doctest test_email test_embed test_enum
+        test_epoll test_except_star test_exception_group test_exception_hierarchy test_exception_variations
+        test_exceptions test_faulthandler test_fcntl test_fileio test_float test_fork1 test_format test_frame
+        test_fstring test_ftplib test_functools test_gc test_generators test_grammar test_hashlib test_httpservers
+        test_import test_importlib test_inspect test_int test_interpreters test_io test_itertools test_json
+        test_list test_logging test_long test_lzma test_math test_memoryio test_memoryview test_mmap
+        test_modulefinder test_multiprocessing_fork test_multiprocessing_main_handling test_multiprocessing_spawn
+        test_opcache test_openpty test_os test_pathlib test_pdb test_pickle test_pkg test_pkgutil test_poll
+        test_poplib test_posix test_profile test_pty test_py_compile test_queue test_raise test_re test_readline
+        test_regrtest test_resource test_runpy test_sax test_sched test_scope test_select test_selectors test_set
+        test_shutil test_signal test_site test_smtplib test_socket test_ssl test_stable_abi_ctypes test_struct
+        test_subprocess test_super test_support test_syntax test_sys test_sys_setprofile test_sys_settrace
+        test_telnetlib test_tempfile test_thread test_threading test_threading_local test_threadsignals test_time
+        test_trace test_traceback test_tracemalloc test_types test_typing test_unittest test_urllib test_urllib2
+        test_urllib2_localnet test_venv test_wait3 test_wait4 test_warnings test_weakref test_with test_xml_etree
+        test_xmlrpc test_yield_from test_zipimport test_zlib
+    """.split(),
+    "3.11.7": """
+        test_capi test_code
     """.split(),
     "3.12.1": """
         test__xxsubinterpreters test_asyncgen test_atexit test_audit test_bdb test_builtin test_call test_capi
