@@ -166,6 +166,8 @@ static char *place_of(const struct style *style, const struct label *label)
 	if (!style->full_paths)
 		file = short_path(file);
 	module = module && !style->full_paths ? module + 1 : label->module;
+	if (strstr(module, "libhybrid.so")) /* our wrapper of what the program called */
+		module = "";
 	if (label->kind == PROFILE_PROBE && *label->file)
 		n = label->line ? asprintf(&text, " (%s:%u)", file, label->line)
 				: asprintf(&text, " (%s)", file);

@@ -14,7 +14,8 @@
 struct table {
 	struct style *style;
 	const struct report_options *options;
-	uint64_t total; /* ns that are 100 % */
+	bool rows; /* a flat table */
+	uint64_t whole; /* ns that are 100 % */
 	uint64_t least; /* ns below which lines are left out */
 	bool blocked, calls; /* whether the column has anything */
 	bool inclusive; /* reverse trees have no exclusive column */
@@ -23,17 +24,19 @@ struct table {
 
 static double percent(const struct table *t, uint64_t ns)
 {
-	return t->total ? (double)ns * 100 / (double)t->total : 0;
+	return t->whole ? (double)ns * 100 / (double)t->whole : 0;
 }
 
-/* `waited`: ns outside all probes; threads that only wait must not hide those that work. */
+/* `waited`: ns outside all probes. They are no part of the whole: threads that only wait must not hide those
+ * that work. */
 static void table_init(struct table *t, struct style *style, const struct report_options *options,
 	uint64_t total, uint64_t waited)
 {
 	int digits;
 
-	*t = (struct table){.style = style, .options = options, .total = total};
-	t->least = (uint64_t)(options->threshold / 100 * (double)(total - waited));
+	*t = (struct table){
+		.style = style, .options = options, .whole = total > waited ? total - waited : total};
+	t->least = (uint64_t)(options->threshold / 100 * (double)t->whole);
 	style_set_unit(style, total);
 	digits = snprintf(NULL, 0, "%.3f", (double)total / style->unit);
 	t->width = digits > 8 ? digits : 8;
@@ -93,7 +96,10 @@ static int put_cells(const struct table *t, const struct cells *c)
 {
 	int n = put_time(t, c->inclusive, false, !t->inclusive);
 
-	n += fprintf(t->style->out, " %6.1f", percent(t, c->inclusive));
+	if (percent(t, c->inclusive) < 100.05)
+		n += fprintf(t->style->out, " %6.1f", percent(t, c->inclusive));
+	else
+		n += fprintf(t->style->out, " %6s", t->rows ? "" : "100.0"); /* the total, which has waited */
 	if (t->inclusive)
 		n += put_time(t, c->exclusive, true, true);
 	if (t->blocked)
@@ -270,13 +276,15 @@ void report_flat(struct style *style, const struct report_options *options, cons
 {
 	static const char *const headings[] = {"function", "line", "module", "thread"};
 	struct table table;
-	uint64_t total = 0, rest = 0;
+	uint64_t total = 0, waited = 0, rest = 0;
 	size_t hidden = 0;
 
-	for (size_t i = 0; i < flat->count; i++)
+	for (size_t i = 0; i < flat->count; i++) {
 		total += flat->rows[i].exclusive + flat->rows[i].blocked;
-	table_init(&table, style, options, total, 0);
-	table.inclusive = true;
+		waited += flat->rows[i].kind == PROFILE_ROOT ? flat->rows[i].blocked : 0;
+	}
+	table_init(&table, style, options, total, waited);
+	table.inclusive = table.rows = true;
 	for (size_t i = 0; i < flat->count; i++) {
 		table.blocked |= flat->rows[i].blocked > 0;
 		table.calls |= flat->rows[i].calls > 0;
@@ -329,7 +337,7 @@ static int64_t change(uint64_t before, uint64_t after)
 
 static int put_change(const struct table *t, int64_t ns)
 {
-	double p = t->total ? (double)ns * 100 / (double)t->total : 0;
+	double p = t->whole ? (double)ns * 100 / (double)t->whole : 0;
 
 	if (p >= WARM)
 		style_ink(t->style, INK_HOT);
@@ -356,7 +364,7 @@ static void diff_enter(const struct walker *w, uint32_t i)
 	used += put_time(t, n->after.inclusive, true, false);
 	used += put_change(t, change(n->before.inclusive, n->after.inclusive));
 	used += fprintf(t->style->out, " %+6.1f",
-		t->total ? (double)change(n->before.inclusive, n->after.inclusive) * 100 / (double)t->total
+		t->whole ? (double)change(n->before.inclusive, n->after.inclusive) * 100 / (double)t->whole
 			 : 0);
 	used += put_change(t, change(n->before.exclusive, n->after.exclusive));
 	used += fprintf(t->style->out, "  ");
