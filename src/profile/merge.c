@@ -302,14 +302,21 @@ static int place_partial(struct work *w, uint32_t i, struct place *place)
 	return r;
 }
 
+/* Whether libhybrid does there what no program calls: the evaluation hook of Python. */
+static bool is_own_cost(const struct code *code)
+{
+	return code->unresolved ||
+	       !strncmp(code->frames[code->frame_count - 1].function, "python_hook", strlen("python_hook"));
+}
+
 /* Inside libhybrid: calls vanish, a leaf has the name of what was called. */
 static int place_ours(struct work *w, const struct code *code, bool leaf, struct spot *spot)
 {
 	struct profile_node like = {.kind = PROFILE_LEAF, .module = code->module_path};
 
 	if (!spot->ours)
-		spot->ours = code->unresolved ? strings_get(w->merge->strings, "[hybrid]")
-					      : code->frames[code->frame_count - 1].function;
+		spot->ours = is_own_cost(code) ? strings_get(w->merge->strings, "[hybrid]")
+					       : code->frames[code->frame_count - 1].function;
 	like.name = spot->ours;
 	like.file = strings_get(w->merge->strings, "");
 	if (!like.name || !like.file)

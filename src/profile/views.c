@@ -17,6 +17,13 @@ static struct profile_node as_function(const struct profile_node *n)
 	return like;
 }
 
+/* Whether a node is a line of the very function whose probe stands above it. */
+static bool is_line_of(const struct profile_node *n, const struct profile_node *above)
+{
+	return n->kind == PROFILE_LEAF && above->kind == PROFILE_PROBE && !strcmp(n->name, above->name) &&
+	       !strcmp(n->file, above->file);
+}
+
 static struct profile_node as_line(const struct profile_node *n)
 {
 	struct profile_node like = *n;
@@ -54,7 +61,7 @@ static struct profile_node row_identity(const struct flat *flat, uint32_t i)
 
 	switch (flat->by) {
 	case PROFILE_BY_FUNCTION:
-		return as_function(n);
+		return is_line_of(n, &flat->nodes[n->parent]) ? flat->nodes[n->parent] : as_function(n);
 	case PROFILE_BY_LINE:
 		return as_line(n);
 	case PROFILE_BY_MODULE:

@@ -381,19 +381,23 @@ static ALWAYS_INLINE void *hook(
 	return timed(c.state, c.frame, c.throwing, node);
 }
 
-/* The same for each kind. */
+/* The same for each kind. The profile knows these functions by their names: what was sampled there is our
+ * cost. */
 #define HOOK(name, kind, state, ...) \
-	static NEVER_INLINE void *timed_##name(void *s, void *frame, int throwing, struct hyb_node *node) \
+	static NEVER_INLINE void *python_hook_timed_##name( \
+		void *s, void *frame, int throwing, struct hyb_node *node) \
 	{ \
 		return evaluate_timed((struct call){s, frame, throwing}, kind, node); \
 	} \
-	static NEVER_INLINE void *other_##name(void *s, void *frame, int throwing, uint64_t word) \
+	static NEVER_INLINE void *python_hook_other_##name( \
+		void *s, void *frame, int throwing, uint64_t word) \
 	{ \
 		return evaluate_other((struct call){s, frame, throwing}, kind, word); \
 	} \
-	static void *hook_##name(__VA_ARGS__) \
+	static void *python_hook_##name(__VA_ARGS__) \
 	{ \
-		return hook((struct call){state, frame, throwing}, kind, timed_##name, other_##name); \
+		return hook((struct call){state, frame, throwing}, kind, python_hook_timed_##name, \
+			python_hook_other_##name); \
 	}
 
 HOOK(without_state, WITHOUT_STATE, NULL, void *frame, int throwing)
@@ -469,9 +473,9 @@ void hooks_find(void)
 	hooks.frame_owner = l->frame.owner;
 	hooks.code_extra = l->code.extra;
 	hooks.c_recursion = l->thread.c_recursion;
-	hooks.own = l->interp_eval_frame    ? (void *)hook_without_state
-		    : l->thread.c_recursion ? (void *)hook_c_counted
-					    : (void *)hook_with_state;
+	hooks.own = l->interp_eval_frame    ? (void *)python_hook_without_state
+		    : l->thread.c_recursion ? (void *)python_hook_c_counted
+					    : (void *)python_hook_with_state;
 	hooks.get = l->interp_eval_frame
 			    ? get_member
 			    : (void *(*)(void *))find("_PyInterpreterState_GetEvalFrameFunc", NULL);
