@@ -19,6 +19,10 @@ HYBRID_DUMP = BUILD / "src/tools/hybrid-dump"
 PROGRAMS = SOURCE / "tests/programs"
 TIMEOUT = 60
 
+# A shell that starts a job in the background has it ignore these, and so all programs of the tests.
+signal.signal(signal.SIGINT, signal.default_int_handler)
+signal.signal(signal.SIGQUIT, signal.SIG_DFL)
+
 
 def run(*command, **options):
     """Runs a command to its end; stdout and stderr are texts (bytes with text=False)."""
