@@ -515,7 +515,7 @@ void hooks_install(void)
 	int64_t index;
 
 	if (!hooks.standard || !hooks.get || !hooks.set || !hooks.request_index || !hooks.set_word ||
-		!hooks.allocate || !atomic_load(&rt.on))
+		!hooks.allocate || !atomic_load(&rt.on) || !python_is_loaded())
 		return;
 	state = python_own_state(&has_gil);
 	interpreter = state && has_gil ? (void *)python_word((uintptr_t)state, python_layout()->thread.interp)

@@ -193,8 +193,7 @@ void python_closing(void)
 	python_expect();
 }
 
-/* Whether the interpreter that was found is still loaded; only a dlclose can have changed that. */
-static bool is_loaded(void)
+bool python_is_loaded(void)
 {
 	if (likely(!atomic_load_explicit(&python.closing, memory_order_relaxed)))
 		return true;
@@ -286,7 +285,7 @@ const char *python_own_state(bool *ret_has_gil)
 	uintptr_t own, current, thread = 0;
 
 	*ret_has_gil = false;
-	own = is_loaded() ? (uintptr_t)python.own_state() : 0;
+	own = python_is_loaded() ? (uintptr_t)python.own_state() : 0;
 	if (!own)
 		return NULL;
 	if (l->thread.status)

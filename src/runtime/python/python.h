@@ -47,6 +47,12 @@ void python_look(void);
 /* An object is about to be loaded. async-signal-safe */
 void python_expect(void);
 
+/*
+ * Whether the interpreter that was found is still loaded: only a dlclose can have changed that.
+ * async-signal-safe
+ */
+bool python_is_loaded(void);
+
 /* The program is about to close an object. async-signal-safe */
 void python_closing(void);
 
