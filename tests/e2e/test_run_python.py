@@ -202,11 +202,11 @@ def test_mode_of_a_newer_hybrid_run_is_the_default(measure):
 
 
 def unknown_interpreters():
-    """Those of versions that the runtime knows as Python, without a layout for them."""
+    """Those of versions without a layout."""
     for path in candidates():
         answer = run(path, "-c", "import sys; print(tuple(sys.version_info[:3]))").stdout
         version = ast.literal_eval(answer or "()")
-        if version >= (3, 7) and not OLDEST <= version[:2] <= NEWEST:
+        if version and not OLDEST <= version[:2] <= NEWEST:
             yield path, ".".join(map(str, version))
 
 
@@ -223,5 +223,7 @@ def test_unknown_version_is_said_once(measure, tmp_path):
         assert (e.returncode, e.stdout, e.stderr) == (0, native.stdout, native.stderr)
         lines = [line for line in run(HYBRID_REPORT, e.path).stdout.splitlines() if line.startswith("warning")]
         assert len(lines) == 1 and version in lines[0]
+        tree = run(HYBRID_REPORT, e.path).stdout
+        assert "PyEval" in tree and "Python interpreter" not in tree.split("call tree")[1]
     e = measure(python, "-c", code, options=["-q", "--python=off"])
     assert "warning" not in run(HYBRID_REPORT, e.path).stdout

@@ -144,6 +144,8 @@ static void describe(void)
 
 	def.value_len = (uint16_t)snprintf(text, sizeof(text), "CPython %s, %s", python.version, mode);
 	store_define(HYB_DEF_METADATA, &def, sizeof(def), "hybrid.python", def.key_len, text, def.value_len);
+	if (!python.known)
+		return; /* its frames are what there is to be seen */
 	modules_update(true);
 	if (!modules_find(python.code, &map) || !modules_path(&map))
 		return;
@@ -222,7 +224,8 @@ static void found(void)
 		return;
 	}
 	snprintf(text, sizeof(text),
-		"CPython %s is not a version that is known here: its functions are not shown, native code is",
+		"this build of CPython %s is not known: native code is measured, Python functions are not "
+		"shown",
 		python.version);
 	store_note(HYB_NOTE_WARNING, text);
 }
