@@ -1,10 +1,11 @@
 """What a sample may not do to the interpreter that it strikes, and what it may not stumble over."""
 
+import json
 import shutil
 
 import pytest
 
-from conftest import path_of, run
+from conftest import BUILD, HYBRID_REPORT, HYBRID_RUN, path_of, run
 from interpreters import interpreters
 
 every_interpreter = pytest.mark.parametrize("python", interpreters(), ids=str)
@@ -110,3 +111,26 @@ def test_sub_interpreters_that_other_threads_run(python, measure):
         if node["samples"] and "libcrypto" in (node["module"] or ""):
             samples["spin" in [outer["name"] for outer in path_of(nodes, node["id"])]] += node["samples"]
     assert samples[True] > 50 and samples[False] <= samples[True] / 20
+
+
+SPIN = """
+def gen(n):
+    for i in range(n):
+        yield i
+def spin():
+    return sum(gen(4000000))
+spin()
+"""
+
+
+@every_interpreter
+def test_reading_memory_is_forbidden(python, tmp_path):
+    """A container that refuses process_vm_readv (310): memory is asked for in another way."""
+    path = tmp_path / "e"
+    result = run(BUILD / "tests/programs/refuse", "310", "1", "--", HYBRID_RUN, "-q", "-r", "1000", "-o", path, python.path,
+                 "-c", SPIN)
+    assert (result.returncode, result.stdout, result.stderr) == (0, "", "")
+    report = json.loads(run(HYBRID_REPORT, "--json", path).stdout)
+    quality = report["quality"]["python"]
+    assert quality["woven"] > 50 and quality["lost"] + quality["unmatched"] <= 1 + quality["woven"] / 50
+    assert {"gen", "spin"} <= {node["name"] for node in report["nodes"]}
