@@ -93,6 +93,40 @@ static int fill_rows(struct flat *flat)
 	return 0;
 }
 
+static bool is_python_leaf(const struct profile_node *row)
+{
+	return row->kind == PROFILE_LEAF && row->python;
+}
+
+/*
+ * A Python function that has a probe has one row: what samples saw of it where its calls
+ * were only counted is in it, too. Strings are interned.
+ */
+static int join_rows(struct flat *flat)
+{
+	struct profile_node *rows = flat->table.nodes;
+	uint32_t *to = calloc(flat->table.count, sizeof(*to));
+
+	if (!to)
+		return HYB_ENOMEM;
+	for (size_t a = 1; a < flat->table.count; a++)
+		for (uint32_t b = 1; is_python_leaf(&rows[a]) && !to[a] && b < flat->table.count; b++)
+			if (rows[b].kind == PROFILE_PROBE && rows[b].name == rows[a].name &&
+				rows[b].file == rows[a].file) {
+				to[a] = b;
+				rows[b].samples += rows[a].samples;
+				rows[b].exclusive += rows[a].exclusive;
+				rows[b].blocked += rows[a].blocked;
+				rows[a].samples = rows[a].exclusive = rows[a].blocked = 0;
+				rows[a].kind = PROFILE_ROOT; /* which is shown if there is something in it */
+			}
+	for (size_t i = 0; i < flat->count; i++)
+		if (to[flat->row_of[i]])
+			flat->row_of[i] = to[flat->row_of[i]];
+	free(to);
+	return 0;
+}
+
 /* Walks the tree; a node's time counts for its row unless it is inside another node of that row. */
 static void add_inclusive(struct flat *flat)
 {
@@ -157,6 +191,8 @@ int profile_flat(const struct profile *profile, enum profile_by by, enum profile
 		return r;
 	flat.row_of = calloc(flat.count, sizeof(*flat.row_of));
 	r = flat.row_of ? fill_rows(&flat) : HYB_ENOMEM;
+	if (!r && by == PROFILE_BY_FUNCTION)
+		r = join_rows(&flat);
 	if (!r)
 		flat.open = calloc(flat.table.count, sizeof(*flat.open));
 	if (!r && flat.open) {

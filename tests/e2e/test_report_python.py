@@ -190,3 +190,28 @@ def test_embedded(measure, python, compile_c):
     paths = {tuple(m["name"] for m in path_of(nodes, n["id"])[1:]) for n in functions}
     assert paths == {("main", "run_script", "<module>", "f")}
     assert own(nodes, "f", "<string>") > 0.2e9
+
+
+COUNTED = """
+def tiny(n):
+    return n + 1
+
+def many():
+    for n in range(3000000):
+        tiny(n)
+
+many()
+"""
+
+
+def test_a_function_with_probes_has_one_row(measure, python):
+    """Most calls are only counted, and their samples are the caller's probe's: in the flat table they are the function's."""
+    if python.free_threaded:
+        pytest.skip("native samples only")
+    e = measure(python.path, "-c", COUNTED, options=[RATE, "--python=hooks"])
+    assert e.returncode == 0, e.stderr
+    rows = [row for row in report_json(e.path, "--flat")["rows"] if row["file"] == "<string>"]
+    names = [row["name"] for row in rows if row["name"] != "<module>"]
+    assert sorted(names) == ["many", "tiny"]
+    tiny = next(row for row in rows if row["name"] == "tiny")
+    assert tiny["calls"] == 3000000 and tiny["samples"] > 5
