@@ -402,7 +402,10 @@ static void handlers(const char *argument)
 	CHECK(!sigprocmask(SIG_BLOCK, NULL, &after));
 	CHECK(same_set(&before, &after));
 	CHECK(!sigaction(SIGSTKFLT, &once, NULL));
-	raise(SIGSTKFLT);
+	/* One that comes while another of its number is pending is one with it, and that may be a sample's.
+	 */
+	for (int i = 0; i < 5 && !caught[SIGSTKFLT]; i++)
+		raise(SIGSTKFLT);
 	CHECK(!sigaction(SIGSTKFLT, NULL, &action));
 	printf("reset %d caught %d\n", action.sa_handler == SIG_DFL, caught[SIGSTKFLT]);
 	puts("PASS");

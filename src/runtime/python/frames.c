@@ -12,6 +12,7 @@
 #define FRAME_MAX 128u /* bytes of a frame that are looked at */
 #define MAX_CHAIN 100000u /* frames of a thread that are followed to find an evaluation's last */
 #define FEW_CHUNKS 8u
+#define BEYOND_EVALUATION 5u /* frames that its begin and end may have called, and its own */
 
 struct frame {
 	uintptr_t code, previous;
@@ -386,11 +387,13 @@ static void forget_evaluations(struct unwind *u)
 		u->code[i] &= ~UNWIND_EVALUATION;
 }
 
-/* Whether an evaluation was interrupted, or what it had called. */
+/* Whether an evaluation was interrupted, or what it calls at its begin and end. */
 static bool is_innermost(const struct unwind *u)
 {
-	return u->code[u->max - 1] & UNWIND_EVALUATION ||
-	       (u->count > 1 && u->code[u->max - 2] & UNWIND_EVALUATION);
+	for (size_t i = 1; i <= BEYOND_EVALUATION && i <= u->count; i++)
+		if (u->code[u->max - i] & UNWIND_EVALUATION)
+			return true;
+	return false;
 }
 
 /*
