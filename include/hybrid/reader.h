@@ -198,6 +198,8 @@ struct hyb_process *hyb_process_at(const struct hyb_experiment *experiment, size
  * "user_ns", "system_ns", "started" ...), or NULL.
  */
 const char *hyb_experiment_value(const struct hyb_experiment *experiment, const char *key);
+
+/* All of it, in the order of the file. */
 const struct hyb_text_pair *hyb_experiment_values(const struct hyb_experiment *experiment, size_t *ret_count);
 
 /* What was found damaged: texts that name file and offset, the first hundred; and the number of all. */

@@ -284,17 +284,18 @@ static void end(struct walk *w)
 {
 	struct unwind *u = w->u;
 	struct python_walk *p = u->python;
+	bool whole = u->end == UNWIND_OUTERMOST;
 
-	if (p && p->counted)
-		python_walk_weave(p, u, u->end == UNWIND_OUTERMOST);
 	if (w->beyond)
 		u->end = UNWIND_SNIPPET;
+	if (p && p->counted)
+		python_walk_weave(p, u, whole); /* may have to cut */
 	if (u->end == UNWIND_OUTERMOST && p && !p->counted)
 		p->unmatched |= p->frame != 0;
 	if (u->end <= UNWIND_OUTERMOST)
 		return;
 	u->code[u->max - ++u->count] = UNWIND_GAP | u->end;
-	if (p)
+	if (p && !w->beyond && !p->last) /* what is outside of a region is not asked for */
 		python_walk_rest(p, u);
 }
 

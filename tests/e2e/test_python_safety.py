@@ -2,6 +2,7 @@
 
 import json
 import shutil
+import sys
 
 import pytest
 
@@ -127,6 +128,9 @@ spin()
 def test_reading_memory_is_forbidden(python, tmp_path):
     """A container that refuses process_vm_readv (310): memory is asked for in another way."""
     path = tmp_path / "e"
+    ask = "import ctypes, os; print(ctypes.CDLL(None).syscall(310, os.getpid(), None, 0, None, 0, 0))"
+    assert run(sys.executable, "-c", ask).stdout == "0\n"
+    assert run(BUILD / "tests/programs/refuse", "310", "1", "--", sys.executable, "-c", ask).stdout == "-1\n"
     result = run(BUILD / "tests/programs/refuse", "310", "1", "--", HYBRID_RUN, "-q", "-r", "1000", "-o", path, python.path,
                  "-c", SPIN)
     assert (result.returncode, result.stdout, result.stderr) == (0, "", "")

@@ -3,9 +3,9 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "runtime/memory.h"
 #include "lines.h"
 #include "python.h"
+#include "runtime/memory.h"
 #include "runtime/regions.h"
 #include "runtime/store.h"
 

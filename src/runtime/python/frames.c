@@ -1,12 +1,11 @@
 #include "frames.h"
 
-#include <pthread.h>
 #include <string.h>
 
 #include "code.h"
+#include "python.h"
 #include "runtime/memory.h"
 #include "runtime/thread.h"
-#include "python.h"
 #include "runtime/unwind.h"
 
 #define FRAME_MAX 128u /* bytes of a frame that are looked at */

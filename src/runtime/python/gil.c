@@ -1,13 +1,13 @@
 /*
  * Waiting for the global interpreter lock. CPython (3.8 to 3.13) waits on
  * conditions that lie inside _PyRuntime, and on no other ones there: such a wait
- * is a probe, so its time is exact, below the Python line that waits. Sub-interpreters with a lock of their
- * own are not seen.
+ * is a probe, so its time is exact, below the Python line that waits.
+ * Sub-interpreters with a lock of their own are not seen.
  */
-#include "runtime/probe.h"
-#include "python.h"
-#include "runtime/regions.h"
 #include "frames.h"
+#include "python.h"
+#include "runtime/probe.h"
+#include "runtime/regions.h"
 #include "runtime/wrap.h"
 
 static bool is_gil(const pthread_cond_t *condition)

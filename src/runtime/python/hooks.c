@@ -432,13 +432,11 @@ static const char *find_unseen(unsigned version)
 	const unsigned long *whole = (const unsigned long *)python_symbol("Py_Version", NULL);
 
 	if (version == 0x030d)
-		return "this version of CPython runs __init__ inside of its caller once a call is warm: "
-		       "those "
-		       "calls are not counted, samples show them";
-	if (version == 0x030b && whole && *whole < 0x030b0400)
-		return "this version of CPython (before 3.11.4) runs __getitem__ inside of its caller once "
-		       "it "
+		return "this version of CPython runs __init__ inside of its caller once a call "
 		       "is warm: those calls are not counted, samples show them";
+	if (version == 0x030b && whole && *whole < 0x030b0400)
+		return "this version of CPython (before 3.11.4) runs __getitem__ inside of its caller "
+		       "once it is warm: those calls are not counted, samples show them";
 	return NULL;
 }
 
