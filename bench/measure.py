@@ -27,6 +27,7 @@ class Result:
     wall: float  # seconds, as all times here
     cpu: float  # user and system, with all children
     out: str
+    peak: int = 0  # bytes of memory, of the largest process
 
     def values(self):
         """Lines of a word and a number."""
@@ -57,7 +58,8 @@ def run(command, env=None, cpu=None, ok=(0,)):
         code = os.waitstatus_to_exitcode(status)
         if code not in ok:
             raise Failed(f"{' '.join(command)}: ended with {code}: {err.read().decode(errors='replace')[-300:].strip()}")
-        return Result(wall, usage.ru_utime + usage.ru_stime, out.read().decode(errors="replace"))
+        return Result(wall, usage.ru_utime + usage.ru_stime, out.read().decode(errors="replace"),
+                      usage.ru_maxrss * 1024)
 
 
 def interleave(ways, times):

@@ -2,7 +2,9 @@
  * How fast events are read: 20 million records of one thread, made here, are
  * iterated, counted per node and merged into totals per node.
  *
- *     read_events [MILLIONS [THREADS]]
+ *     read_events [MILLIONS [THREADS [FILE [METRICS]]]]
+ *
+ * With FILE they are only written there, but not with "-". Records have the values of so many metrics.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -37,10 +39,19 @@ static uint64_t draw(struct rng *rng)
 }
 
 /* A mix as with --trace: enter, two samples, leave. */
-static void make_thread(struct writer *w, uint32_t location, uint64_t records)
+/* Time goes on, and metrics grow. */
+static void step(struct writer *w, uint32_t location, struct rng *rng, unsigned metrics, int64_t *values)
+{
+	for (unsigned i = 0; i < metrics; i++)
+		values[i] += (int64_t)(draw(rng) % (i % 2 ? 20000 : 100));
+	writer_read(w, location, values);
+}
+
+static void make_thread(struct writer *w, uint32_t location, uint64_t records, unsigned metrics)
 {
 	struct rng rng = {88172645463325252u + location};
 	uint32_t root = writer_location(w, location, location, 1000), probes[PROBES], leaves[PROBES][LEAVES];
+	int64_t values[HYB_METRICS_MAX] = {0};
 	uint64_t tick = 1000;
 
 	for (unsigned i = 0; i < PROBES; i++) {
@@ -54,9 +65,11 @@ static void make_thread(struct writer *w, uint32_t location, uint64_t records)
 	for (uint64_t n = 0; n < records; n += 4) {
 		unsigned probe = (unsigned)(draw(&rng) % PROBES);
 
+		step(w, location, &rng, metrics, values);
 		writer_enter(w, location, tick += draw(&rng) % 20000, probes[probe]);
 		writer_sample(w, location, tick += draw(&rng) % 20000, leaves[probe][draw(&rng) % LEAVES], 77,
 			0, 1);
+		step(w, location, &rng, metrics, values);
 		writer_sample(w, location, tick += draw(&rng) % 20000, leaves[probe][draw(&rng) % LEAVES],
 			WRITER_NOT_FIRST, 0, 1);
 		writer_leave(w, location, tick += draw(&rng) % 20000);
@@ -64,12 +77,15 @@ static void make_thread(struct writer *w, uint32_t location, uint64_t records)
 	writer_location_end(w, location, tick);
 }
 
-static void make(const char *path, uint64_t records, unsigned threads)
+static void make(const char *path, uint64_t records, unsigned threads, unsigned metrics)
 {
 	struct writer *w = writer_new();
 
+	writer_header(w)->trace_events = 1;
+	for (unsigned i = 0; i < metrics; i++)
+		writer_metric(w, "metric", "", "", HYB_METRIC_COUNT, 0, 0);
 	for (uint32_t l = 1; l <= threads; l++)
-		make_thread(w, l, records / threads);
+		make_thread(w, l, records / threads, metrics);
 	writer_write(w, path);
 	writer_free(w);
 }
@@ -103,12 +119,18 @@ int main(int argc, char **argv)
 {
 	uint64_t records = (argc > 1 ? strtoull(argv[1], NULL, 10) : 20) * 1000000;
 	unsigned threads = argc > 2 ? (unsigned)atoi(argv[2]) : 1;
+	unsigned metrics = argc > 4 ? (unsigned)atoi(argv[4]) : 0;
 	char path[] = "/tmp/hyb-bench-XXXXXX";
-	int fd = mkstemp(path);
+	int fd;
 
-	if (fd < 0 || !threads || threads > 64)
+	if (!threads || threads > 64 || metrics > HYB_METRICS_MAX)
 		return 2;
-	make(path, records, threads);
+	if (argc > 3 && strcmp(argv[3], "-"))
+		return make(argv[3], records, threads, metrics), 0;
+	fd = mkstemp(path);
+	if (fd < 0)
+		return 2;
+	make(path, records, threads, metrics);
 	for (int complete = 0; complete < 2; complete++) {
 		double best = 1e9;
 		uint64_t count = 0, samples = 0;

@@ -62,21 +62,21 @@ def commands(bench):
     }
 
 
-def peers(bench, command, core):
-    """perf record and gperftools, where they are installed."""
+def peers(bench, command, core, rate=997):
+    """perf record and gperftools at that rate, where they are installed."""
     def perf():
         with tempfile.TemporaryDirectory(dir=bench.scratch) as folder:
-            return run(["perf", "record", "-q", "-F", "997", "-g", "-o", f"{folder}/perf.data", *command], cpu=core)
+            return run(["perf", "record", "-q", "-F", rate, "-g", "-o", f"{folder}/perf.data", *command], cpu=core)
 
     def gperftools():
         with tempfile.TemporaryDirectory(dir=bench.scratch) as folder:
             return run(command, cpu=core, env={"LD_PRELOAD": PROFILER, "CPUPROFILE": f"{folder}/prof",
-                                               "CPUPROFILE_FREQUENCY": "1000"})
+                                               "CPUPROFILE_FREQUENCY": str(rate)})
 
-    found = {"gperftools at 1000 Hz": gperftools} if Path(PROFILER).exists() else {}
+    found = {"gperftools": gperftools} if Path(PROFILER).exists() else {}
     try:
         perf()
-        found["perf record -F 997 -g"] = perf
+        found["perf record -g"] = perf
     except Failed:  # not installed, or not permitted
         pass
     return found
@@ -98,7 +98,7 @@ def program(bench, name, command, core, target=1.005):
         "default": lambda: bench_run(bench, command, cpu=core),
         "997 Hz": lambda: bench_run(bench, command, ["--rate", "997", "--source", source], cpu=core),
         "empty handler": lambda: bench.empty(command, source, 997, cpu=core)[0],
-        **peers(bench, command, core),
+        **{f"{name} at 997 Hz": way for name, way in peers(bench, command, core).items()},
     }
     yield from program_rows(name, interleave(ways, bench.times(1, 5, 15)), target)
     for options in ([], ["--rate", "997", "--source", source]):

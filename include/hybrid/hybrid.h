@@ -158,7 +158,10 @@ HYBRID_INLINE_ void hybrid_leave_name(const char *name, size_t length)
 	HYBRID_CALL_(leave_name, (name, length));
 }
 
-/* Records a value of a counter, now, on this thread. Only in the trace. */
+/*
+ * Records a value of a counter, now, on this thread: in the trace; and where it is a metric
+ * (hybrid-run -m user::NAME, whole numbers, each thread its own growing count), for regions and samples.
+ */
 HYBRID_INLINE_ void hybrid_count(struct hybrid_counter *counter, int64_t value)
 {
 	HYBRID_CALL_(count, (counter, value));

@@ -8,15 +8,21 @@
  * are trees. What is damaged is left out, counted and described (hyb_damage_*).
  *
  * Objects are owned by their experiment and live until hyb_experiment_close().
- * Nothing here prints or exits. An experiment may be used by one thread at a
- * time; different experiments are independent. Not async-signal-safe.
+ * Nothing here prints or exits. An open experiment does not change, so that
+ * several threads may read it at once, and its events: each with iterators of
+ * its own (hyb_events_open, hyb_events_next, hyb_events_close), of the same location or
+ * of different ones. Damage that they find is counted together. Opening and
+ * closing the experiment, and its symbols, are for one thread at a time;
+ * different experiments are independent. Not async-signal-safe.
  *
  * Times are nanoseconds of CLOCK_MONOTONIC of the host on which the process
- * ran; struct hyb_process gives the distance to real time.
+ * ran, for ranks of MPI of that on which their rank 0 ran; struct hyb_process
+ * gives the distance to real time.
  */
 #ifndef HYBRID_READER_H
 #define HYBRID_READER_H
 
+#include <signal.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -50,8 +56,51 @@ enum hyb_node_type {
 	HYB_TYPE_CALL = 4, /* frame, a return address: the call is in front of it */
 	HYB_TYPE_LEAF = 5, /* frame, the address that was interrupted */
 	HYB_TYPE_PARTIAL = 6, /* frames are missing here, see `reason` */
-	HYB_TYPE_PYTHON = 7, /* frame of Python: `region` is its function, `line` where it was */
+	/* Frame of Python: `region` is its function, `line` where it was; in what other tools measured, of
+	 * any language: a frame whose address is not known. */
+	HYB_TYPE_PYTHON = 7,
 	HYB_TYPE_AWAIT = 8, /* below the region of a coroutine; nothing is below it */
+	HYB_TYPE_MESSAGE = 9, /* below a region of MPI: what its calls communicated; nothing is below it */
+};
+
+/* What a message is; values are those of the file format. */
+enum hyb_message_kind {
+	HYB_SEND = 1,
+	HYB_RECV = 2,
+	HYB_COLLECTIVE = 3,
+	HYB_PUT = 4,
+	HYB_GET = 5,
+	HYB_UPDATE = 6, /* accumulate, fetch and add, compare and swap ... */
+	HYB_READ = 7,
+	HYB_WRITE = 8,
+};
+
+#define HYB_RANK_NONE UINT32_MAX /* no peer, no root, no rank */
+#define HYB_RANK_FOREIGN 0x80000000u /* bit: the rest is the rank in the communicator, of another world */
+
+enum hyb_handle_type { HYB_COMM = 1, HYB_WINDOW = 2, HYB_FILE = 3 };
+
+/* A communicator, window or file of MPI, as one process knows it. Pointers are never NULL. */
+struct hyb_handle {
+	uint64_t identity; /* the same in all processes of the handle and of no other one of the world */
+	uint64_t parent; /* identity of the communicator that it was made of; 0: none */
+	uint32_t id; /* in the process */
+	unsigned type; /* enum hyb_handle_type */
+	const char *name; /* MPI_COMM_WORLD, the last name it was given, a file's path, or "" */
+	uint32_t rank, size; /* of the process in it (inter-communicator: in its own group) */
+	uint32_t remote; /* inter-communicator: size of the other group, else 0 */
+	uint32_t group; /* inter-communicator: 0 or 1, which group is the process's own */
+};
+
+/* What was read wherever time was. Pointers are never NULL. */
+struct hyb_metric {
+	const char *name; /* as PAPI spells it, or "rusage::minor_faults", "user::NAME" ... */
+	const char *unit; /* "" for plain numbers */
+	const char *description;
+	bool level; /* goes up and down; else it only grows */
+	bool estimated; /* by multiplexing: counted a part of the time, and scaled up */
+	bool process_wide; /* of the process, not of the thread that reads it */
+	uint64_t period; /* samples were taken each time it had grown by so much; 0: none */
 };
 
 /* A region definition. Pointers are never NULL; unknown strings are "". */
@@ -61,6 +110,7 @@ struct hyb_region {
 	unsigned line; /* 0: not known */
 	unsigned kind; /* enum hyb_region_kind of the format, e.g. function, loop, parameter */
 	bool python; /* a function of a Python program */
+	bool mpi; /* a function of MPI */
 };
 
 /* An ELF object. */
@@ -93,6 +143,20 @@ struct hyb_node_info {
 	uint64_t inclusive;
 	uint64_t samples; /* that ended exactly here */
 	uint64_t ran; /* probes: CPU ns seen by samples of this probe */
+	/* HYB_TYPE_MESSAGE: `calls` messages, `inclusive` ns of calls that carried one each and waited. */
+	const struct hyb_handle *handle; /* NULL: not known */
+	uint32_t peer; /* world rank (below world_size), the root of a collective, or HYB_RANK_* */
+	uint8_t message; /* enum hyb_message_kind */
+	uint8_t size_class; /* 0: no bytes; n: 2^(n-1) to 2^n - 1 bytes a message */
+	uint64_t sent, received; /* bytes */
+	/*
+	 * By the process's metrics, metric_count of each; NULL where that is 0, and where they are not known
+	 * (of nodes that a damaged file has without values). Of probes: by how much the metric grew, open
+	 * instances counted as in `inclusive`, up to the last reading; and samples that ended exactly here
+	 * and were taken by its overflow, each in periods that were asked for. All 0 where there are none.
+	 */
+	const int64_t *values;
+	const uint64_t *overflows;
 };
 
 /* A thread. */
@@ -122,6 +186,7 @@ struct hyb_location_info {
 	const struct hyb_node_info *nodes;
 	size_t node_count; /* at least 1 */
 	uint64_t python[8]; /* samples by enum hyb_python of the format */
+	uint64_t mpi[8]; /* calls by enum hyb_mpi_count of the format */
 };
 
 struct hyb_text_pair {
@@ -142,7 +207,15 @@ struct hyb_child {
 	const char *path; /* exec: what it executed */
 };
 
-/* One program image of one process: one .hyb file. */
+/* What a process's clock was beside that of rank `reference` of its world, at one moment. */
+struct hyb_clock_offset {
+	uint64_t time; /* ns, of the process's own clock, not corrected */
+	int64_t offset; /* ns to be added to get the reference's */
+	uint64_t error; /* ns: half of the round trip it was measured by */
+	uint32_t reference;
+};
+
+/* One program image of one process: one .hyb file, or its part of a file of several. */
 struct hyb_process {
 	struct hyb_experiment *experiment;
 	const char *file; /* path of the .hyb file */
@@ -156,24 +229,49 @@ struct hyb_process {
 	double tick_ns; /* ns of one tick of its clock */
 	uint64_t start; /* ns */
 	uint64_t end; /* ns; last known moment */
-	int64_t realtime; /* CLOCK_REALTIME minus CLOCK_MONOTONIC at start, ns */
+	int64_t realtime; /* ns to be added to a time to get its host's CLOCK_REALTIME, as of `start` */
 	uint64_t trace_bytes;
 	uint64_t trace_stopped; /* ns; 0: the trace is whole */
 	uint64_t threads_lost;
 	uint64_t regions_lost;
 	uint64_t names_cut;
 	uint64_t probe_cost; /* calibrated ns of 1024 enter+leave pairs; 0: not known */
-	uint64_t file_size;
+	uint64_t file_size; /* of a file of several processes: of its own chunks there */
 	struct hyb_location_info *locations; /* by id */
 	size_t location_count;
 	const struct hyb_module *modules;
 	size_t module_count;
+	const struct hyb_metric *metrics;
+	size_t metric_count; /* at most 16 */
 	const struct hyb_text_pair *metadata;
 	size_t metadata_count;
 	const struct hyb_note *notes;
 	size_t note_count;
 	const struct hyb_child *children;
 	size_t child_count;
+	/* MPI */
+	uint64_t world; /* identity of its MPI_COMM_WORLD; 0: not a rank of any */
+	uint32_t rank; /* in it, or HYB_RANK_NONE */
+	uint32_t world_size;
+	unsigned thread_level; /* 0 single ... 3 multiple */
+	const struct hyb_handle *handles; /* by id, which has gaps in damaged files */
+	size_t handle_count;
+	/* As measured, by time; none where the clock is rank 0's own. */
+	const struct hyb_clock_offset *offsets;
+	size_t offset_count;
+	uint64_t clock_domain; /* processes with equal ones read the same clock; 0: not known */
+	/*
+	 * All times of this process (but in `offsets`) are corrected to the clock of rank 0 of its world, if
+	 * that is another one and was measured: by a line through the best measurements of its clock domain
+	 * at the start and at the end of a rank; before and behind them the shift stays what it is there.
+	 * Here are the ns that were added at the process's start and end, and how wrong that may be.
+	 * clock_error is HYB_TIME_UNKNOWN if the clock is not known to be rank 0's and was not measured:
+	 * its times are not to be compared then. All 0 where nothing had to be done. Processes that are no
+	 * ranks are corrected as the ranks of their domain. Stretches of time (of nodes, of samples) are
+	 * not: that would matter where clocks differ by more than one in a thousand.
+	 */
+	int64_t clock_shift_start, clock_shift_end;
+	uint64_t clock_error;
 };
 
 /*
@@ -182,6 +280,19 @@ struct hyb_process {
  * are unreadable opens with what is left; the others are damage.
  */
 int hyb_experiment_open(const char *path, struct hyb_experiment **ret, struct hyb_error *err);
+
+/*
+ * In two steps, for who opens a part of the files: the paths of the experiment's .hyb files in
+ * the order of their names, to be freed by hyb_files_free(); and an experiment of some of them.
+ * This one opens also if none of them can be read or `count` is 0; err->code then is not 0 if a file
+ * could not be read, and *err says why the first could not. Times are those of each process's own clock. The
+ * programs that one process ran one after the other should stay together: their files are called NAME.0.hyb,
+ * NAME.1.hyb ...
+ */
+int hyb_experiment_files(const char *path, char ***ret_files, size_t *ret_count, struct hyb_error *err);
+void hyb_files_free(char **files, size_t count);
+int hyb_experiment_open_files(const char *path, char *const *files, size_t count, struct hyb_experiment **ret,
+	struct hyb_error *err);
 
 /* Accepts NULL. */
 void hyb_experiment_close(struct hyb_experiment *experiment);
@@ -216,6 +327,17 @@ enum hyb_event_kind {
 	HYB_EVENT_COUNTER = 5,
 	HYB_EVENT_MARKER = 6,
 	HYB_EVENT_GAP = 7, /* records are missing before the next of this location */
+	/* Of MPI, in front of the LEAVE of the call and with its time. Fields as said at struct hyb_event;
+	 * those that a kind does not have are 0, `peer` HYB_RANK_NONE, `offset` UINT64_MAX. */
+	HYB_EVENT_MESSAGE = 8, /* `message` says what; a SEND is on its way, a RECV is there */
+	HYB_EVENT_POSTED = 9, /* a receive began: `request`, which its RECV has too */
+	HYB_EVENT_SENT = 10, /* `request` of a SEND is complete: its buffer is free */
+	HYB_EVENT_TESTED = 11, /* `request` was asked for, and was not complete */
+	HYB_EVENT_CANCELLED = 12, /* `request` */
+	HYB_EVENT_COLLECTED = 13, /* `request` of a COLLECTIVE is complete */
+	HYB_EVENT_DONE = 14, /* `request` of a PUT, GET, UPDATE, READ or WRITE is complete */
+	HYB_EVENT_EPOCH = 15, /* a window was synchronised: `handle`, `peer` */
+	HYB_EVENT_FAILED = 16, /* the call returned an error: `value.integer` */
 };
 
 #define HYB_TIME_UNKNOWN UINT64_MAX
@@ -225,7 +347,8 @@ struct hyb_event {
 	const struct hyb_location_info *location;
 	uint8_t kind; /* enum hyb_event_kind */
 	bool is_double; /* COUNTER: `real`, not `integer` */
-	uint32_t node; /* SAMPLE: leaf; ENTER, LEAVE, COMPLETE: region; index in location->nodes */
+	uint32_t node; /* SAMPLE: leaf; ENTER, LEAVE, COMPLETE: region; of MPI: the open one; in
+			  location->nodes */
 	uint32_t weight; /* SAMPLE: samples it stands for, at least 1 */
 	uint64_t since; /* SAMPLE: ns since its region was entered, or HYB_TIME_UNKNOWN */
 	uint64_t until; /* SAMPLE: ns to the end of that instance, or HYB_TIME_UNKNOWN */
@@ -236,6 +359,20 @@ struct hyb_event {
 	} value;
 	const char *text; /* COUNTER: name; MARKER: its text */
 	const char *unit; /* COUNTER */
+	const struct hyb_handle *handle; /* MESSAGE, EPOCH; NULL: not known */
+	uint8_t message; /* MESSAGE: enum hyb_message_kind */
+	uint32_t peer; /* MESSAGE, EPOCH: peer, root or target: rank below world_size, or HYB_RANK_* */
+	int32_t tag; /* MESSAGE: SEND and RECV */
+	uint64_t sent, received; /* MESSAGE: bytes */
+	uint64_t offset; /* MESSAGE: READ and WRITE: in the file, UINT64_MAX: not known */
+	uint64_t request; /* never used twice in a process; 0: none, the call waited */
+	/*
+	 * SAMPLE, ENTER, LEAVE and COMPLETE of a process with metrics: its values, metric_count of each,
+	 * until the next call; NULL where they are not known. SAMPLE: by how much they grew since its region
+	 * was entered, and will grow to the end of that instance (as `since` and `until`).
+	 */
+	const int64_t *values, *since_values, *until_values;
+	uint32_t overflow; /* SAMPLE: 1 + index of the metric whose overflow took it; 0: a clock did */
 };
 
 struct hyb_events;
@@ -243,9 +380,9 @@ struct hyb_events;
 /*
  * Iterates over the events of one location (or, with location NULL, of all
  * locations of the experiment merged by time; equal times by process and
- * location order). With `complete`, samples carry `until`, for which the trace
- * is decoded twice and eight bytes a sample are held. Memory is bounded by one
- * chunk a location otherwise. NULL and *err on failure.
+ * location order). With `complete`, samples carry `until` (and its values), for which the trace
+ * is decoded twice and eight bytes a sample (and metric) are held. Memory is bounded by one
+ * chunk a location and eight bytes a node of it (and metric) otherwise. NULL and *err on failure.
  */
 struct hyb_events *hyb_events_open(struct hyb_experiment *experiment,
 	const struct hyb_location_info *location, bool complete, struct hyb_error *err);
@@ -283,6 +420,8 @@ struct hyb_symbols_options {
 	/* Called from time to time while a long resolution runs; may be NULL. */
 	void (*progress)(void *data, size_t done, size_t total);
 	void *data;
+	/* If not NULL, and not 0: hyb_symbols_resolve_all() ends early, what is left is for lookups. */
+	const volatile sig_atomic_t *stop;
 };
 
 /*
@@ -304,6 +443,35 @@ struct hyb_symbols *hyb_symbols_open(
 const struct hyb_frame *hyb_symbols_lookup(struct hyb_symbols *symbols, const struct hyb_module *module,
 	uint64_t address, bool call, size_t *ret_count);
 
+/*
+ * The ELF addresses, from *ret_start to in front of *ret_end, of the function that holds one: what the
+ * symbols, call frame information or DWARF say. False, and both untouched, if none of them knows.
+ */
+bool hyb_symbols_extent(struct hyb_symbols *symbols, const struct hyb_module *module, uint64_t address,
+	uint64_t *ret_start, uint64_t *ret_end);
+
+/*
+ * The function of another module whose address is put into a slot of this one when it is loaded: what code
+ * reaches by way of its global offset table. NULL if there is none, or it is not known; lives as long as the
+ * symbols object.
+ */
+const char *hyb_symbols_import(struct hyb_symbols *symbols, const struct hyb_module *module, uint64_t slot);
+
+/* Machine code that was read. */
+struct hyb_code {
+	size_t size; /* bytes, fewer than were asked for where the segment ends; 0: no code is there */
+	unsigned machine; /* e_machine of the ELF file */
+	bool wide; /* of 64 bits */
+	bool big_endian;
+};
+
+/*
+ * Reads machine code as the module's file has it. 0; or HYB_EIO, HYB_EFORMAT or HYB_ENOMEM with *err: the
+ * file is gone, is another one than ran, or cannot be read.
+ */
+int hyb_symbols_code(struct hyb_symbols *symbols, const struct hyb_module *module, uint64_t address,
+	void *buffer, size_t size, struct hyb_code *ret_code, struct hyb_error *err);
+
 /* Resolves all code addresses of the experiment at once, sharing work; lookups are instant then. */
 int hyb_symbols_resolve_all(struct hyb_symbols *symbols, struct hyb_error *err);
 
@@ -314,6 +482,17 @@ int hyb_symbols_resolve_all(struct hyb_symbols *symbols, struct hyb_error *err);
  */
 size_t hyb_symbols_problem_count(const struct hyb_symbols *symbols);
 const char *hyb_symbols_problem_at(const struct hyb_symbols *symbols, size_t i); /* NULL behind the last */
+
+/*
+ * Goes on with another opening of the same experiment, as of a run that has gone on: what was resolved stays.
+ * Of the former one modules may be looked up until it is closed, but not behind the next opening. Callbacks
+ * are those of the options, the places stay; NULL: none.
+ */
+void hyb_symbols_attach(struct hyb_symbols *symbols, struct hyb_experiment *experiment,
+	const struct hyb_symbols_options *options);
+
+/* Writes the cache if it grew. */
+void hyb_symbols_save(struct hyb_symbols *symbols);
 
 /* Writes the cache if it grew, and frees. Accepts NULL. */
 void hyb_symbols_close(struct hyb_symbols *symbols);

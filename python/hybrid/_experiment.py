@@ -39,8 +39,31 @@ class Module(NamedTuple):
     mtime: int  # seconds since 1970; 0: not known
 
 
+class Handle(NamedTuple):
+    """A communicator, window or file of MPI, as one process knows it."""
+
+    id: int  # 1, 2, 3 ... in the process
+    type: str  # "communicator", "window" or "file"
+    name: str  # "MPI_COMM_WORLD", the last name it was given, a file's path, or ""
+    identity: int  # the same in all its processes, and of no other one of the world
+    parent: int  # identity of the communicator that it was made of; 0: none
+    rank: int  # of the process in it (inter-communicator: in its own group)
+    size: int  # processes in it (inter-communicator: in its own group)
+    remote: int  # inter-communicator: processes in the other group; else 0
+    group: int  # inter-communicator: 0 or 1, which group is the process's own
+
+
+class Offset(NamedTuple):
+    """What a process's clock was beside that of a rank of its world, at one moment."""
+
+    time: int  # ns of its own clock
+    offset: int  # ns to be added to get the other
+    error: int  # ns: half of the round trip by which it was measured
+    reference: int  # the rank
+
+
 class Location:
-    """A thread of a process. Times are nanoseconds of the host's CLOCK_MONOTONIC."""
+    """A thread of a process. Times are nanoseconds of CLOCK_MONOTONIC of the host; of ranks, of rank 0's host."""
 
     process: Process
     id: int  # 1, 2, 3 ... in the process
@@ -56,6 +79,7 @@ class Location:
     dropped: Dict[str, int]  # samples that were not recorded, by reason
     faults: Dict[str, int]  # what probes did wrong
     python: Dict[str, int]  # what became of Python's frames in the samples
+    mpi: Dict[str, int]  # calls of MPI that failed, were made by MPI itself ...
     frames: int
     guessed: int
     handler_time: int  # ns spent taking samples
@@ -96,7 +120,7 @@ class Location:
 
 
 class Process:
-    """A program that ran in a process: one .hyb file."""
+    """A program that ran in a process: one .hyb file, or its part of a file of several."""
 
     file: str  # path of the .hyb file
     host: str
@@ -117,12 +141,22 @@ class Process:
     regions_lost: int
     names_cut: int
     probe_cost: Optional[int]  # ns of 1024 pairs of enter and leave
-    file_size: int  # bytes
+    file_size: int  # bytes; of a file of several processes those of this one
+    world: Optional[int]  # identity of its MPI_COMM_WORLD; None: it is no rank
+    rank: Optional[int]  # in that
+    world_size: int  # ranks of it, or 0
+    thread_level: str  # of MPI: "single", "funneled", "serialized" or "multiple"
+    clock_domain: Optional[int]  # processes with the same read the same clock; None: not known
+    clock_shift_start: int  # ns that were added to its times at the start to get those of rank 0's clock
+    clock_shift_end: int  # at the end
+    clock_error: Optional[int]  # ns by which that may be wrong; None: not known, the clock is another than rank 0's
     locations: Tuple[Location, ...]
     metadata: Dict[str, str]
     notes: List[Note]
     children: List[Child]
     modules: List[Module]
+    handles: Dict[int, Handle]  # by id
+    offsets: List[Offset]  # as measured; none where the clock is rank 0's
 
     def __init__(self, handle: _reader.Experiment, index: int, facts: Dict[str, Any]) -> None:
         self.__dict__.update(facts)
@@ -133,6 +167,8 @@ class Process:
         self.notes = [Note(*note) for note in facts["notes"]]
         self.children = [Child(*child) for child in facts["children"]]
         self.modules = [Module(*module) for module in facts["modules"]]
+        self.handles = {handle[0]: Handle(*handle) for handle in facts["handles"]}
+        self.offsets = [Offset(*offset) for offset in facts["offsets"]]
 
     def __repr__(self) -> str:
         return f"<hybrid.Process {self.pid} on {self.host}, {len(self.locations)} locations>"

@@ -11,20 +11,35 @@ struct events {
 	struct events *next, **link; /* in experiment->events */
 };
 
+/* Fields of an event by number. */
+enum { TEXT = 4, WEIGHT = 7, MESSAGE = 11, OFFSET = 17, END = 19 };
+
 PyObject *event_type(void)
 {
 	static PyStructSequence_Field fields[] = {
 		{"time", "ns"},
-		{"kind", "sample, enter, leave, complete, counter, marker or gap"},
+		{"kind", "sample, enter, leave, complete, counter, marker or gap; of MPI: message, posted, "
+			 "sent, tested, cancelled, "
+			 "collected, done, epoch or failed"},
 		{"location", "the thread, a hybrid.Location"},
 		{"node", "index in location.nodes; None for counter, marker and gap"},
 		{"text", "of a counter its name, of a marker its text; else None"},
-		{"value", "of a counter, int or float; else None"},
+		{"value", "of a counter, int or float; of failed what MPI returned; else None"},
 		{"unit", "of a counter; else None"},
 		{"weight", "of a sample: how many it stands for; else None"},
 		{"since", "of a sample: ns since its region was entered; else None"},
 		{"until", "of a sample: ns to the end of that instance, where complete=True; else None"},
 		{"blocked", "of a sample: ns the thread did not run since the last one; else None"},
+		{"message",
+			"of a message: send, recv, collective, put, get, update, read or write; else None"},
+		{"handle", "of a message or epoch: id in process.handles; else None"},
+		{"peer", "of a message or epoch: world rank of peer, root or target; None if none, or of "
+			 "another world"},
+		{"tag", "of a send or recv; else None"},
+		{"sent", "of a message: bytes; else None"},
+		{"received", "of a message: bytes; else None"},
+		{"offset", "of a read or write: in the file; else None, or not known"},
+		{"request", "of MPI: a number that the process uses once; None if the call waited"},
 		{NULL, NULL},
 	};
 
@@ -89,9 +104,39 @@ static void fill_rest(struct filler *f, Py_ssize_t end)
 		fill_none(f);
 }
 
+/* A field of MPI, None where it is `none`. */
+static void fill_unless(struct filler *f, uint64_t number, uint64_t none)
+{
+	if (number == none)
+		fill_none(f);
+	else
+		fill_number(f, number);
+}
+
+static void fill_mpi(struct filler *f, struct state *state, const struct hyb_event *event)
+{
+	if (event->kind != HYB_EVENT_MESSAGE) {
+		fill_none(f);
+		fill_handle(f, event->handle);
+		fill_rank(f, event->peer);
+		fill_rest(f, OFFSET);
+	} else {
+		fill(f, kind(state->message_kinds, event->message));
+		fill_handle(f, event->handle);
+		fill_rank(f, event->peer);
+		if (event->message == HYB_SEND || event->message == HYB_RECV)
+			fill(f, PyLong_FromLong(event->tag));
+		else
+			fill_none(f);
+		fill_number(f, event->sent);
+		fill_number(f, event->received);
+	}
+	fill_unless(f, event->offset, UINT64_MAX);
+	fill_unless(f, event->request, 0);
+}
+
 static PyObject *make_event(struct events *events, const struct hyb_event *event)
 {
-	enum { TEXT = 4, WEIGHT = 7, END = 11 };
 	struct state *state = events->experiment->state;
 	PyObject *location = location_object(events, event->location);
 	struct filler f = {.row = location ? PyStructSequence_New((PyTypeObject *)state->event_type) : NULL};
@@ -102,19 +147,27 @@ static PyObject *make_event(struct events *events, const struct hyb_event *event
 	fill(&f, kind(state->event_kinds, event->kind));
 	Py_INCREF(location);
 	fill(&f, location);
-	if (event->kind <= HYB_EVENT_COMPLETE)
+	if (event->kind <= HYB_EVENT_COMPLETE || event->kind >= HYB_EVENT_MESSAGE)
 		fill_number(&f, event->node);
 	fill_rest(&f, TEXT);
 	if (event->kind == HYB_EVENT_COUNTER || event->kind == HYB_EVENT_MARKER)
 		fill(&f, text(event->text));
 	if (event->kind == HYB_EVENT_COUNTER)
 		fill_counter(&f, event);
+	if (event->kind == HYB_EVENT_FAILED) {
+		fill_none(&f);
+		fill(&f, PyLong_FromLongLong(event->value.integer));
+	}
 	fill_rest(&f, WEIGHT);
 	if (event->kind == HYB_EVENT_SAMPLE) {
 		fill_number(&f, event->weight);
 		fill_time(&f, event->since);
 		fill_time(&f, event->until);
 		fill_number(&f, event->blocked);
+	}
+	if (event->kind >= HYB_EVENT_MESSAGE) {
+		fill_rest(&f, MESSAGE);
+		fill_mpi(&f, state, event);
 	}
 	fill_rest(&f, END);
 	return filled(&f);

@@ -19,14 +19,15 @@
 
 #include "hybrid/reader.h"
 
-#define KINDS 16
+#define KINDS 20
 
 /* Of a module; each interpreter has its own. */
 struct state {
 	PyObject *error; /* hybrid.Error */
 	PyObject *experiment_type, *events_type;
 	PyObject *node_type, *event_type, *row_type; /* struct sequences */
-	PyObject *node_kinds[KINDS], *event_kinds[KINDS], *row_kinds[KINDS]; /* str, by number; "unknown" */
+	PyObject *node_kinds[KINDS], *event_kinds[KINDS], *row_kinds[KINDS],
+		*message_kinds[KINDS]; /* str, by number; "unknown" */
 };
 
 struct events;
@@ -94,6 +95,24 @@ static inline PyObject *filled(struct filler *filler)
 		return filler->row;
 	Py_DECREF(filler->row);
 	return NULL;
+}
+
+/* A rank of the process's world, or None: there is none, or it is of another world. */
+static inline void fill_rank(struct filler *filler, uint32_t rank)
+{
+	if (rank & HYB_RANK_FOREIGN)
+		fill_none(filler);
+	else
+		fill_number(filler, rank);
+}
+
+/* The id of a handle of the process, or None. */
+static inline void fill_handle(struct filler *filler, const struct hyb_handle *handle)
+{
+	if (handle)
+		fill_number(filler, handle->id);
+	else
+		fill_none(filler);
 }
 
 /* Methods of experiments; hybrid/_reader.pyi has their arguments. */

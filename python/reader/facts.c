@@ -8,6 +8,8 @@ enum fact_type {
 	FACT_U32,
 	FACT_U64,
 	FACT_SOME, /* u64; None for 0 */
+	FACT_RANK, /* u32; None for HYB_RANK_NONE */
+	FACT_TIME, /* u64; None for HYB_TIME_UNKNOWN */
 	FACT_I64,
 	FACT_BOOL,
 	FACT_REAL,
@@ -29,6 +31,8 @@ static const char *const drops[] = {"in_probe", "no_space", "paused", "idle", "s
 static const char *const faults[] = {
 	"not_entered", "not_left", "too_deep", "nested", "no_space", "too_many", NULL};
 static const char *const pythons[] = {"woven", "lost", "unmatched", "released", NULL};
+static const char *const mpis[] = {"errors", "inside", "abandoned", "untracked", NULL};
+static const char *const threads[] = {"single", "funneled", "serialized", "multiple", NULL};
 
 /* The last argument is the type, and perhaps `.words = ...`. */
 #define FACT(struct_, name_, ...) \
@@ -59,6 +63,14 @@ static const struct fact process_facts[] = {
 	PROCESS(names_cut, FACT_U64),
 	PROCESS(probe_cost, FACT_SOME),
 	PROCESS(file_size, FACT_U64),
+	PROCESS(world, FACT_SOME),
+	PROCESS(rank, FACT_RANK),
+	PROCESS(world_size, FACT_U32),
+	PROCESS(thread_level, FACT_WORD, .words = threads),
+	PROCESS(clock_domain, FACT_SOME),
+	PROCESS(clock_shift_start, FACT_I64),
+	PROCESS(clock_shift_end, FACT_I64),
+	PROCESS(clock_error, FACT_TIME),
 };
 
 static const struct fact location_facts[] = {
@@ -75,6 +87,7 @@ static const struct fact location_facts[] = {
 	LOCATION(dropped, FACT_COUNTS, .words = drops),
 	LOCATION(faults, FACT_COUNTS, .words = faults),
 	LOCATION(python, FACT_COUNTS, .words = pythons),
+	LOCATION(mpi, FACT_COUNTS, .words = mpis),
 	LOCATION(frames, FACT_U64),
 	LOCATION(guessed, FACT_U64),
 	LOCATION(handler_time, FACT_U64),
@@ -121,17 +134,25 @@ static PyObject *counts(const char *const *words, const uint64_t *numbers)
 	return dict;
 }
 
+static bool is_none(const struct fact *fact, const void *at)
+{
+	return (fact->type == FACT_SOME && *(const uint64_t *)at == 0) ||
+	       (fact->type == FACT_RANK && *(const uint32_t *)at == HYB_RANK_NONE) ||
+	       (fact->type == FACT_TIME && *(const uint64_t *)at == HYB_TIME_UNKNOWN);
+}
+
 static PyObject *fact_value(const struct fact *fact, const void *at)
 {
+	if (is_none(fact, at))
+		return Py_BuildValue("");
 	switch (fact->type) {
 	case FACT_TEXT:
 		return text(*(const char *const *)at);
 	case FACT_U32:
+	case FACT_RANK:
 		return PyLong_FromUnsignedLong(*(const uint32_t *)at);
 	case FACT_SOME:
-		if (*(const uint64_t *)at == 0)
-			return Py_BuildValue("");
-		/* fall through */
+	case FACT_TIME:
 	case FACT_U64:
 		return PyLong_FromUnsignedLongLong(*(const uint64_t *)at);
 	case FACT_I64:
@@ -191,6 +212,24 @@ static PyObject *module(const struct hyb_process *process, size_t i)
 		"(NsKL)", text(m->path), hex, (unsigned long long)m->file_size, (long long)m->mtime);
 }
 
+static PyObject *handle(const struct hyb_process *process, size_t i)
+{
+	static const char *const types[] = {"", "communicator", "window", "file", NULL};
+	const struct hyb_handle *h = &process->handles[i];
+
+	return Py_BuildValue("(INNKKIIII)", (unsigned)h->id, word(types, h->type), text(h->name),
+		(unsigned long long)h->identity, (unsigned long long)h->parent, (unsigned)h->rank,
+		(unsigned)h->size, (unsigned)h->remote, (unsigned)h->group);
+}
+
+static PyObject *clock_offset(const struct hyb_process *process, size_t i)
+{
+	const struct hyb_clock_offset *o = &process->offsets[i];
+
+	return Py_BuildValue("(KLKI)", (unsigned long long)o->time, (long long)o->offset,
+		(unsigned long long)o->error, (unsigned)o->reference);
+}
+
 static PyObject *pair(const struct hyb_process *process, size_t i)
 {
 	return Py_BuildValue("(NN)", text(process->metadata[i].key), text(process->metadata[i].value));
@@ -219,6 +258,8 @@ static PyObject *process_dict(const struct hyb_process *p)
 	if (dict && (set_item(dict, "notes", list_of(p, p->note_count, note)) ||
 			    set_item(dict, "children", list_of(p, p->child_count, child)) ||
 			    set_item(dict, "modules", list_of(p, p->module_count, module)) ||
+			    set_item(dict, "handles", list_of(p, p->handle_count, handle)) ||
+			    set_item(dict, "offsets", list_of(p, p->offset_count, clock_offset)) ||
 			    set_item(dict, "metadata", list_of(p, p->metadata_count, pair)) ||
 			    set_item(dict, "locations", list_of(p, p->location_count, location))))
 		Py_CLEAR(dict);

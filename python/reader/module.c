@@ -114,14 +114,19 @@ static int make_words(PyObject **words, const char *const *texts, size_t count)
 static int make_kinds(struct state *state)
 {
 	static const char *const nodes[] = {
-		NULL, "root", "region", "function", "call", "leaf", "partial", "python", "await"};
-	static const char *const events[] = {
-		NULL, "sample", "enter", "leave", "complete", "counter", "marker", "gap"};
+		NULL, "root", "region", "function", "call", "leaf", "partial", "python", "await", "message"};
+	static const char *const events[] = {NULL, "sample", "enter", "leave", "complete", "counter",
+		"marker", "gap", "message", "posted", "sent", "tested", "cancelled", "collected", "done",
+		"epoch", "failed"};
+	static const char *const messages[] = {
+		NULL, "send", "recv", "collective", "put", "get", "update", "read", "write"};
 	static const char *const rows[] = {NULL, "root", "probe", "intermediate", "leaf", "incomplete"};
 
 	return make_words(state->node_kinds, nodes, sizeof(nodes) / sizeof(*nodes)) ||
 			       make_words(state->event_kinds, events, sizeof(events) / sizeof(*events)) ||
-			       make_words(state->row_kinds, rows, sizeof(rows) / sizeof(*rows))
+			       make_words(state->row_kinds, rows, sizeof(rows) / sizeof(*rows)) ||
+			       make_words(
+				       state->message_kinds, messages, sizeof(messages) / sizeof(*messages))
 		       ? -1
 		       : 0;
 }

@@ -3,23 +3,35 @@
 
 #include "experiment.h"
 
+#define MESSAGE_FIELDS 6
+
 PyObject *node_type(void)
 {
 	static PyStructSequence_Field fields[] = {
 		{"parent", "index of the node above; the root's is its own, 0"},
-		{"kind", "root, region, function, call, leaf, partial, python or await"},
+		{"kind", "root, region, function, call, leaf, partial, python, await or message"},
 		{"name", "of the region or function; of inlined code the innermost function"},
 		{"file", "source file, \"\" if not known"},
 		{"line", "0 if not known"},
 		{"module", "path of the program or library, \"\" if the node is no code of one"},
 		{"address", "of code, in its ELF file; else None"},
-		{"calls", "of probes; of an await: how often the coroutine was suspended"},
+		{"calls", "of probes; of an await: how often the coroutine was suspended; of a message: how "
+			  "many"},
 		{"skipped", "of the calls those that were only counted"},
-		{"inclusive", "ns, of probes and awaits"},
+		{"inclusive",
+			"ns, of probes and awaits; of a message: of the calls that waited for one each"},
 		{"exclusive", "ns, of probes: without the probes below"},
 		{"samples", "that ended exactly here"},
 		{"demoted", "called too often for too little time: later calls were only counted"},
 		{"guess", "the name is that of the nearest symbol, or made of an address"},
+		{"message",
+			"of a message: send, recv, collective, put, get, update, read or write; else None"},
+		{"handle", "of a message: id in process.handles; else None"},
+		{"peer", "of a message: world rank of peer, root or target; None if none, or of another "
+			 "world"},
+		{"size", "of a message: n for 2**(n-1) to 2**n - 1 bytes each, 0 for none; else None"},
+		{"sent", "of a message: bytes; else None"},
+		{"received", "of a message: bytes; else None"},
 		{NULL, NULL},
 	};
 
@@ -75,9 +87,27 @@ static struct look node_look(struct hyb_symbols *symbols, const struct hyb_node_
 			.module = ""};
 	case HYB_TYPE_AWAIT:
 		return (struct look){.text = "[awaiting]", .file = "", .module = ""};
+	case HYB_TYPE_MESSAGE:
+		return (struct look){
+			.text = node->handle ? node->handle->name : "", .file = "", .module = ""};
 	default:
 		return code_look(symbols, node);
 	}
+}
+
+static void fill_message(struct filler *f, struct state *state, const struct hyb_node_info *n)
+{
+	if (n->type != HYB_TYPE_MESSAGE) {
+		for (unsigned i = 0; i < MESSAGE_FIELDS; i++)
+			fill_none(f);
+		return;
+	}
+	fill(f, kind(state->message_kinds, n->message));
+	fill_handle(f, n->handle);
+	fill_rank(f, n->peer);
+	fill_number(f, n->size_class);
+	fill_number(f, n->sent);
+	fill_number(f, n->received);
 }
 
 static PyObject *make_node(struct state *state, const struct hyb_node_info *n, struct look look,
@@ -106,6 +136,7 @@ static PyObject *make_node(struct state *state, const struct hyb_node_info *n, s
 	fill_number(&f, n->samples);
 	fill(&f, PyBool_FromLong(n->demoted));
 	fill(&f, PyBool_FromLong(look.guess));
+	fill_message(&f, state, n);
 	return filled(&f);
 }
 

@@ -1,8 +1,9 @@
 /*
  * The layout of a .hyb file: what the runtime writes and the reader decodes.
  *
- * One process writes one file, mapped shared. The file is the memory of the
- * measurement: there is no other copy and no step that "writes the profile".
+ * One process writes one file, mapped shared; or the processes of a node write
+ * one together. The file is the memory of the measurement: there is no other
+ * copy and no step that "writes the profile".
  * docs/format.md describes the same bytes in prose, record by record.
  *
  * Rules that hold everywhere:
@@ -26,7 +27,7 @@
 
 #define HYB_MAGIC "HYBRID\r\n" /* eight bytes, without the final NUL */
 #define HYB_VERSION_MAJOR 1
-#define HYB_VERSION_MINOR 1
+#define HYB_VERSION_MINOR 3
 
 #define HYB_PAGE 4096u /* chunks begin and end on multiples of this */
 #define HYB_SEGMENT (1u << 20) /* no chunk crosses a multiple of this */
@@ -49,6 +50,7 @@ enum hyb_source {
 	HYB_SOURCE_TASK_CLOCK = 2, /* perf_event software task clock */
 	HYB_SOURCE_TIMER = 3, /* POSIX timer on CLOCK_MONOTONIC, samples while running count */
 	HYB_SOURCE_WALL = 4, /* the same timer, samples while blocked count too */
+	HYB_SOURCE_EVENT = 5, /* no clock: the overflow of the first metric that has a period. Since 1.3 */
 };
 
 enum hyb_state {
@@ -58,7 +60,11 @@ enum hyb_state {
 	HYB_STATE_STOPPED = 4, /* the measurement ended early (no space ...); a NOTE says why */
 };
 
-/* The first page of the file. */
+/*
+ * The first page of the file. A file of several processes (`processes` is not 0, since 1.2) has only
+ * magic, version, sizes, `claimed`, `processes` and host there; each process has this structure again,
+ * whole but for `claimed`, in a PROCESS chunk of its own.
+ */
 struct hyb_header {
 	char magic[8];
 	uint16_t version_major;
@@ -88,6 +94,10 @@ struct hyb_header {
 	uint64_t names_cut; /* names that were longer than HYB_NAME_MAX */
 	uint64_t probe_cost; /* calibrated ticks of 1024 enter+leave pairs, 0 if not known */
 	char host[64]; /* NUL-terminated */
+	/* Since 1.2 */
+	uint64_t clock_domain; /* processes with the same value read the same CLOCK_MONOTONIC; 0: not known */
+	uint32_t processes; /* a file of several: how many have begun there; atomic, any process */
+	uint32_t reserved;
 };
 static_assert(sizeof(struct hyb_header) <= HYB_PAGE, "the header is one page");
 
@@ -101,6 +111,9 @@ enum hyb_chunk_kind {
 	HYB_CHUNK_NODES = 3, /* struct hyb_node[], from HYB_NODES_START */
 	HYB_CHUNK_TRACE = 4, /* struct hyb_trace_start, then records */
 	HYB_CHUNK_STACK = 5, /* struct hyb_open[]: continuation of a region stack */
+	HYB_CHUNK_PROCESS = 6, /* struct hyb_header of one of several processes (since 1.2) */
+	HYB_CHUNK_WIDE_NODES = 7, /* struct hyb_wide, then nodes with values behind each (since 1.3) */
+	HYB_CHUNK_METRICS = 8, /* struct hyb_metrics, then values of open regions (since 1.3) */
 };
 
 /*
@@ -110,11 +123,11 @@ enum hyb_chunk_kind {
 struct hyb_chunk {
 	uint32_t magic; /* written last */
 	uint16_t kind; /* enum hyb_chunk_kind */
-	uint16_t reserved;
+	uint16_t process; /* 1, 2 ... in a file of several processes; 0 in the file of one (since 1.2) */
 	uint32_t size; /* bytes with this header, a multiple of HYB_PAGE, at most HYB_SEGMENT */
 	uint32_t location; /* id of the location it belongs to; 0 for the process */
 	uint64_t used; /* bytes in use with this header; only grows, published after the data */
-	uint64_t serial; /* TRACE and NODES: 0, 1, 2 ... in the order of the location's chunks */
+	uint64_t serial; /* TRACE, NODES and METRICS: 0, 1, 2 ... in the order of the location's chunks */
 };
 static_assert(sizeof(struct hyb_chunk) == 32, "chunk header");
 
@@ -130,6 +143,11 @@ enum hyb_def_type {
 	HYB_DEF_TEXT = 7,
 	HYB_DEF_CHILD = 8,
 	HYB_DEF_PAD = 9, /* space left at the end of a chunk */
+	HYB_DEF_WORLD = 10, /* since 1.2, as those below */
+	HYB_DEF_HANDLE = 11,
+	HYB_DEF_HANDLE_NAME = 12,
+	HYB_DEF_CLOCK = 13,
+	HYB_DEF_METRIC = 14, /* since 1.3 */
 };
 
 #define HYB_DEF_MAGIC 0x7eedu
@@ -156,6 +174,7 @@ enum hyb_region_kind {
 	HYB_REGION_DYNAMIC = 7, /* name made at run time; no file, no line */
 	HYB_REGION_WAIT = 8, /* the thread waits for another one there (since 1.1) */
 	HYB_REGION_PYTHON = 9, /* a function of Python: file and line of its definition (since 1.1) */
+	HYB_REGION_MPI = 10, /* a function of MPI; no file, no line (since 1.2) */
 };
 
 /* Strings follow the structures, each with its final NUL, in the order of the lengths. */
@@ -245,6 +264,87 @@ struct hyb_def_child {
 	/* path */
 };
 
+/* The process is a rank of an MPI_COMM_WORLD. At most one of a process. */
+struct hyb_def_world {
+	struct hyb_def def;
+	uint64_t identity; /* the same for all its ranks, and for no other world of the experiment */
+	uint32_t rank;
+	uint32_t size; /* ranks */
+	uint32_t threads; /* the level that MPI provides: MPI_THREAD_SINGLE 0 ... MPI_THREAD_MULTIPLE 3 */
+	uint32_t reserved;
+	uint64_t tick; /* when MPI was ready */
+};
+
+enum hyb_handle_kind { HYB_HANDLE_COMM = 1, HYB_HANDLE_WINDOW = 2, HYB_HANDLE_FILE = 3 };
+
+/*
+ * A communicator, window or file of MPI, as one of its processes knows it. Who its members are, all
+ * their definitions of that identity tell together.
+ */
+struct hyb_def_handle {
+	struct hyb_def def;
+	uint64_t identity; /* the same in all its processes, and of no other handle of the world */
+	uint64_t parent; /* identity of the communicator that it was made of; 0: of none */
+	uint32_t id; /* 1, 2, 3 ... in the process: what records and nodes name it by */
+	uint16_t kind; /* enum hyb_handle_kind */
+	uint16_t name_len;
+	uint32_t rank; /* of the process in it (inter-communicator: in its own group) */
+	uint32_t size; /* processes in it (its own group) */
+	uint32_t remote; /* inter-communicator: processes of the other group; else 0 */
+	uint32_t group; /* inter-communicator: 0 or 1, which of its two groups is the process's own */
+	/* name: of a file its path; else "" or a name that it has from the start */
+};
+
+/* It got a name; the last one holds. */
+struct hyb_def_handle_name {
+	struct hyb_def def;
+	uint32_t id; /* of the handle */
+	uint16_t name_len;
+	uint16_t reserved;
+	/* name */
+};
+
+/*
+ * What this process's CLOCK_MONOTONIC is beside that of rank 0 of its world, by an exchange of
+ * messages (written only where clock domains differ): reference = own + offset.
+ */
+struct hyb_def_clock {
+	struct hyb_def def;
+	uint64_t mono; /* own clock, ns, at the moment of the best exchange */
+	int64_t offset; /* ns */
+	uint64_t error; /* ns: half of that exchange's round trip */
+	uint32_t reference; /* world rank whose clock it is compared with */
+	uint32_t rounds; /* exchanges made */
+};
+
+enum hyb_metric_mode {
+	HYB_METRIC_COUNT = 1, /* only grows: what a stretch of time did is the difference */
+	HYB_METRIC_LEVEL = 2, /* goes up and down: the difference is by how much it rose */
+};
+
+enum hyb_metric_flags {
+	HYB_METRIC_ESTIMATED = 1, /* counted a part of the time only (multiplexed), and scaled up */
+	HYB_METRIC_PROCESS = 2, /* of the whole process, not of the thread that reads it */
+};
+
+/*
+ * Something that is read, as a signed integer, wherever time is. All metrics of a process are defined
+ * before its first location, and hold for all of its locations.
+ */
+struct hyb_def_metric {
+	struct hyb_def def;
+	uint64_t period; /* a sample is taken each time it has grown by so much; 0: it takes none */
+	uint32_t index; /* 0, 1, 2 ...: its place wherever values stand side by side */
+	uint16_t mode; /* enum hyb_metric_mode */
+	uint16_t flags; /* enum hyb_metric_flags */
+	uint16_t name_len;
+	uint16_t unit_len;
+	uint16_t text_len;
+	uint16_t reserved;
+	/* name, unit ("" for plain numbers), a text that says what it is */
+};
+#define HYB_METRICS_MAX 16u
+
 /* -------------------------------------------------------------- LOCATION */
 
 /* What became of Python's frames in the samples of a thread. Append only. */
@@ -289,6 +389,16 @@ enum hyb_fault {
 };
 #define HYB_FAULT_SLOTS 8
 
+/* What became of calls of MPI. Append only. */
+enum hyb_mpi_count {
+	HYB_MPI_ERRORS = 0, /* calls that returned an error */
+	HYB_MPI_INSIDE = 1, /* calls made by MPI itself, or by what it calls back: not recorded */
+	HYB_MPI_ABANDONED = 2, /* calls that the program left by a jump or an exception */
+	HYB_MPI_UNTRACKED = 3, /* requests that were not followed: no memory for them */
+	HYB_MPI_COUNT = 4
+};
+#define HYB_MPI_SLOTS 8
+
 /* A region that is open now: the entries of the region stack, outermost first. */
 struct hyb_open {
 	uint64_t enter; /* tick */
@@ -329,6 +439,7 @@ struct hyb_location {
 	char name[64]; /* NUL-terminated; empty if never named */
 	uint64_t taken; /* interrupts that made the samples; one may stand for several */
 	uint64_t python[HYB_PYTHON_SLOTS]; /* by enum hyb_python; since 1.1 */
+	uint64_t mpi[HYB_MPI_SLOTS]; /* by enum hyb_mpi_count; since 1.2 */
 };
 
 /* In a LOCATION chunk: the structure at sizeof(struct hyb_chunk), the stack here. */
@@ -340,6 +451,18 @@ static_assert(sizeof(struct hyb_chunk) + sizeof(struct hyb_location) <= HYB_LOCA
 /* In a STACK chunk entries begin at sizeof(struct hyb_chunk). */
 #define HYB_STACK_SECOND ((HYB_STACK_CHUNK - sizeof(struct hyb_chunk)) / sizeof(struct hyb_open))
 
+/*
+ * The chunk METRICS of a location in a process that has metrics: behind the chunk header stands this,
+ * then, for each level of the region stack, the values where that region was entered (`width` each, level 0
+ * is the root). The chunk with serial 0 has the levels below HYB_STACK_FIRST, that with serial 1 (which
+ * has the structure again, `last` unused) the others.
+ */
+struct hyb_metrics {
+	uint32_t width; /* metrics of the process */
+	uint32_t reserved;
+	int64_t last[HYB_METRICS_MAX]; /* values at the last sample, or at the end */
+};
+
 /* ----------------------------------------------------------------- NODES */
 
 enum hyb_node_kind {
@@ -349,9 +472,38 @@ enum hyb_node_kind {
 	HYB_NODE_CALL = 4, /* a frame below: key: return address */
 	HYB_NODE_LEAF = 5, /* the frame that was interrupted; key: code address */
 	HYB_NODE_PARTIAL = 6, /* what stands between is not known; key: enum hyb_partial */
-	HYB_NODE_PYTHON = 7, /* a Python frame; key: HYB_PYTHON(region, line). Since 1.1 */
+	/* A Python frame, or (1.3) one of which only the name is known; key: HYB_PYTHON(region, line).
+	   Since 1.1 */
+	HYB_NODE_PYTHON = 7,
 	HYB_NODE_AWAIT = 8, /* below the region of a coroutine; key 0. Since 1.1 */
+	HYB_NODE_MESSAGE = 9, /* below a region of MPI; key: HYB_MESSAGE(). Since 1.2 */
 };
+
+enum hyb_message_op {
+	HYB_MESSAGE_SEND = 1, /* a point-to-point message that was sent, or whose sending began */
+	HYB_MESSAGE_RECV = 2, /* one that was received */
+	HYB_MESSAGE_COLLECTIVE = 3, /* peer: the root, or HYB_PEER_NONE */
+	HYB_MESSAGE_PUT = 4, /* one-sided; peer: the target */
+	HYB_MESSAGE_GET = 5,
+	HYB_MESSAGE_UPDATE = 6, /* accumulate, fetch and add, compare and swap ... */
+	HYB_MESSAGE_READ = 7, /* MPI-IO; peer: HYB_PEER_NONE */
+	HYB_MESSAGE_WRITE = 8,
+};
+
+/*
+ * What was communicated in the calls of a region of MPI: the operation, the size class (0 for no bytes, n
+ * for 2^(n-1) to 2^n - 1, of the larger of both directions), the handle's id, and the world rank of the peer.
+ */
+#define HYB_MESSAGE(op, size, handle, peer) \
+	((uint64_t)(op) << 58 | (uint64_t)(size) << 52 | (uint64_t)((handle)&0xfffffu) << 32 | \
+		(uint32_t)(peer))
+#define HYB_MESSAGE_OP(key) ((uint32_t)((key) >> 58))
+#define HYB_MESSAGE_SIZE(key) ((uint32_t)((key) >> 52 & 63))
+#define HYB_MESSAGE_HANDLE(key) ((uint32_t)((key) >> 32 & 0xfffff)) /* 0: one of too many */
+#define HYB_MESSAGE_PEER(key) ((uint32_t)(key))
+#define HYB_PEER_NONE 0xffffffffu
+/* The peer is of another MPI_COMM_WORLD (spawned, or connected to): this bit, and its rank in the handle. */
+#define HYB_PEER_FOREIGN 0x80000000u
 
 /*
  * A frame of Python stands above the native frame of the evaluation that runs
@@ -382,7 +534,9 @@ enum hyb_node_flags {
  * A call-path node; its id is its file offset divided by HYB_NODE_SIZE. A node
  * stands behind its parent in the file and belongs to the parent's location.
  * Times of the first three kinds: exclusive = inclusive - inclusive of the
- * child nodes of the first three kinds. AWAIT is no part of its thread's time:
+ * child nodes of the first three kinds. MESSAGE: `count` messages, `inclusive` ticks
+ * of the calls that carried one each and waited for it (0 where requests did), `ran`
+ * bytes sent, `skipped` bytes received. AWAIT is no part of its thread's time:
  * `count` times a coroutine was suspended in its region, for `inclusive` ticks
  * in all until it went on. Instances that are still open are not
  * in `inclusive`: the region stack has them.
@@ -405,6 +559,20 @@ static_assert(sizeof(struct hyb_node) == HYB_NODE_SIZE, "node");
 #define HYB_PROBE_NODES_MAX (1u << 20) /* nodes of a location after which probes make no more */
 #define HYB_NODES_START 64u /* bytes from the start of a NODES chunk to its first node */
 
+/*
+ * In a process with metrics nodes are in chunks WIDE_NODES. Behind the chunk header stands this; from
+ * HYB_NODES_START each node takes `cells` times HYB_NODE_SIZE bytes: the node, then its values, 64 bits each:
+ * for each metric (in the order of `index`), of probes, by how much it grew in all instances that were left,
+ * children included; then, for each metric with a period, the samples whose innermost frame is this node
+ * that its overflow took. hyb_node.samples are those of the clock, or with HYB_SOURCE_EVENT those of the
+ * first metric with a period.
+ */
+struct hyb_wide {
+	uint32_t cells; /* 1 + (metrics + those with a period) / 8, rounded up */
+	uint32_t reserved;
+};
+#define HYB_WIDE_CELLS(values) (1u + ((values) + 7u) / 8u)
+
 /* ----------------------------------------------------------------- TRACE */
 
 /*
@@ -419,6 +587,9 @@ static_assert(sizeof(struct hyb_node) == HYB_NODE_SIZE, "node");
  *             [HYB_SAMPLE_FIRST]   v time since its region was entered
  *             [HYB_SAMPLE_BLOCKED] v ns the thread did not run since its last sample
  *             [HYB_SAMPLE_WEIGHT]  v how many more samples this one stands for
+ *             [HYB_SAMPLE_EVENT]   v index of the metric whose overflow took it (else: the clock)
+ *             [HYB_RECORD_METRICS and HYB_SAMPLE_FIRST, without ENTER records] for each metric z:
+ *                                  by how much it grew since its region was entered
  *   ENTER     v ticks, z node id, difference to the last ENTER's
  *   LEAVE     v ticks: of the innermost open region
  *   COMPLETE  v ticks, z node id of the region (difference to the last
@@ -427,7 +598,12 @@ static_assert(sizeof(struct hyb_node) == HYB_NODE_SIZE, "node");
  *   COUNTER   v ticks, v id of the definition / 8, z value
  *             (a double as its 64 bits, byte-swapped, unsigned v)
  *   MARKER    v ticks, v id of the HYB_DEF_TEXT / 8
- *   OTHER     v ticks, v subtype, v length, that many bytes: skip if not known
+ *   OTHER     v ticks (not with HYB_OTHER_NOW: the time of the last record),
+ *             v subtype (enum hyb_other), v length, that many bytes: skip if not known
+ *
+ * At the end of SAMPLE, ENTER, LEAVE and COMPLETE with HYB_RECORD_METRICS (since 1.3): for each metric
+ * z, by how much it grew since the last record that has it. Where there are metrics the first record of
+ * a chunk is an OTHER METRICS with their values there.
  *
  * The region of a sample is the nearest probe above its leaf. A sample without
  * HYB_SAMPLE_FIRST is in the same instance as the last sample of that region.
@@ -456,9 +632,59 @@ enum hyb_record {
 #define HYB_SAMPLE_FIRST 0x08u
 #define HYB_SAMPLE_BLOCKED 0x10u
 #define HYB_SAMPLE_WEIGHT 0x20u
+#define HYB_SAMPLE_EVENT 0x80u /* since 1.3 */
+#define HYB_RECORD_METRICS 0x40u /* of SAMPLE, ENTER, LEAVE and COMPLETE; since 1.3 */
 #define HYB_COUNTER_DOUBLE 0x08u
+#define HYB_OTHER_NOW 0x08u /* since 1.2 */
 
-/* The largest record of a fixed kind: tag and four numbers of ten bytes. */
-#define HYB_RECORD_MAX 48u
+/*
+ * What calls of MPI did (since 1.2), in front of the LEAVE of the call, with its time. Handles are ids of
+ * HYB_DEF_HANDLE, peers world ranks or HYB_PEER_*, both as "v" of 32 bits; `bytes` are of one message.
+ * A request is a number that its process has not used before; 0 or nothing: there is none, the call waited.
+ *
+ *   SEND, RECV  v handle, v peer, z tag, v bytes, [v request]
+ *               RECV is written when the message is there; SEND when it is on its way
+ *   POSTED      v request: a receive began; its RECV has the request
+ *   SENT        v request: its sending is complete (the buffer may be used again)
+ *   TESTED      v request: asked for, and not complete
+ *   CANCELLED   v request
+ *   COLLECTIVE  v handle, v root or HYB_PEER_NONE, v bytes sent, v bytes received, [v request]
+ *   COLLECTED   v request: the non-blocking collective is complete
+ *   PUT, GET, UPDATE  v window, v target, v bytes to it, v bytes from it, [v request]
+ *   EPOCH       v window, v target or HYB_PEER_NONE: a synchronisation of the window; the region says which
+ *   READ, WRITE v file, v offset + 1 (0: not known), v bytes, [v request]
+ *   DONE        v request: a PUT, GET, UPDATE, READ or WRITE is complete
+ *   FAILED      v error: what MPI returned
+ *
+ * And, since 1.3:
+ *
+ *   METRICS     for each metric z: its value, since its thread began for those that count
+ */
+enum hyb_other {
+	HYB_OTHER_SEND = 1,
+	HYB_OTHER_RECV = 2,
+	HYB_OTHER_POSTED = 3,
+	HYB_OTHER_SENT = 4,
+	HYB_OTHER_TESTED = 5,
+	HYB_OTHER_CANCELLED = 6,
+	HYB_OTHER_COLLECTIVE = 7,
+	HYB_OTHER_COLLECTED = 8,
+	HYB_OTHER_PUT = 9,
+	HYB_OTHER_GET = 10,
+	HYB_OTHER_UPDATE = 11,
+	HYB_OTHER_EPOCH = 12,
+	HYB_OTHER_READ = 13,
+	HYB_OTHER_WRITE = 14,
+	HYB_OTHER_DONE = 15,
+	HYB_OTHER_FAILED = 16,
+	HYB_OTHER_METRICS = 17,
+};
+
+/*
+ * The largest record that is written: tag, time, subtype, length and five numbers of at most ten bytes; and
+ * with metrics each of them twice.
+ */
+#define HYB_RECORD_MAX 80u
+#define HYB_RECORD_METRICS_MAX(metrics) (20u * (metrics))
 
 #endif

@@ -1,7 +1,6 @@
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
+#include "base/array.h"
 #include "profile/state.h"
 
 static const struct hyb_frame *look_up(
@@ -30,24 +29,20 @@ static int add_process(struct profile *p, const struct hyb_process *process, con
 		if (r)
 			return r;
 	}
-	return selected;
+	return profile_end_process(p, process, selected) ? HYB_ENOMEM : selected;
 }
 
-/* Whether one of the first `count` of the list is an earlier program of this process. */
-static bool is_among(const struct hyb_process *process, const struct hyb_process *const *added, size_t count)
+struct profile_span *profile_span(struct profile *p, size_t experiment)
 {
-	for (size_t i = 0; i < count; i++)
-		if (added[i]->pid == process->pid && !strcmp(added[i]->host, process->host))
-			return true;
-	return false;
+	while (p->span_count <= experiment) {
+		if (!ARRAY_ROOM(p->spans, p->span_count))
+			return NULL;
+		p->spans[p->span_count++] = (struct profile_span){INT64_MAX, INT64_MIN};
+	}
+	return &p->spans[experiment];
 }
 
-/* The time from the first start to the last end. */
-struct span {
-	int64_t first, last;
-};
-
-static void extend(struct span *span, const struct hyb_process *process)
+static void extend(struct profile_span *span, const struct hyb_process *process)
 {
 	int64_t start = (int64_t)process->start + process->realtime;
 	int64_t end = (int64_t)process->end + process->realtime;
@@ -56,36 +51,54 @@ static void extend(struct span *span, const struct hyb_process *process)
 	span->last = end > span->last ? end : span->last;
 }
 
+/* Adds it to those that were seen. 1: it is among them; 0; HYB_ENOMEM. */
+static int is_known(struct profile *p, const struct hyb_process *process)
+{
+	struct identity identity = {
+		strings_get(&p->strings, process->host), process->pid, p->quality.experiments};
+	size_t count = p->seen.count;
+
+	if (!identity.host || !table_row(&p->seen, &identity))
+		return HYB_ENOMEM;
+	return p->seen.count == count;
+}
+
+static int add_experiment(struct profile *p, struct hyb_experiment *experiment,
+	const struct resolver *resolver, struct profile_span *span)
+{
+	for (size_t i = 0; i < hyb_process_count(experiment); i++) {
+		const struct hyb_process *process = hyb_process_at(experiment, i);
+		int selected = add_process(p, process, resolver), again;
+
+		if (selected < 0)
+			return selected;
+		if (selected)
+			extend(span, process);
+		/* a process without threads has something to say too, unless one was chosen */
+		if (!selected && p->options.select)
+			continue;
+		again = is_known(p, process);
+		if (again < 0)
+			return again;
+		profile_add_process(p, process, again);
+	}
+	return 0;
+}
+
 int profile_add(struct profile *p, struct hyb_experiment *experiment, struct hyb_symbols *symbols,
 	struct hyb_error *err)
 {
+	struct profile_span *span = profile_span(p, p->quality.experiments);
 	struct resolver resolver = {look_up, symbols};
-	struct span span = {INT64_MAX, INT64_MIN};
-	const struct hyb_process **added = calloc(hyb_process_count(experiment) + 1, sizeof(*added));
-	size_t count = 0;
-	int r = added ? 0 : HYB_ENOMEM;
+	int r = span ? add_experiment(p, experiment, &resolver, span) : HYB_ENOMEM;
 
-	for (size_t i = 0; r >= 0 && i < hyb_process_count(experiment); i++) {
-		const struct hyb_process *process = hyb_process_at(experiment, i);
-
-		r = add_process(p, process, &resolver);
-		if (r > 0)
-			extend(&span, process);
-		/* a process without threads has something to say too, unless one was chosen */
-		if (r > 0 || (!r && !p->options.select)) {
-			profile_add_process(p, process, is_among(process, added, count));
-			added[count++] = process;
-		}
-	}
-	free(added);
-	if (r < 0) {
+	if (r) {
 		err->code = r;
 		snprintf(err->text, sizeof(err->text), "%.400s: out of memory",
 			hyb_experiment_path(experiment));
 		return r;
 	}
 	p->quality.experiments++;
-	p->quality.wall += span.last > span.first ? (uint64_t)span.last - (uint64_t)span.first : 0;
 	p->quality.damage += hyb_damage_count(experiment);
 	return 0;
 }

@@ -1,6 +1,9 @@
 #include "profile/codes.h"
 
+#include "format/format.h"
+
 #include <inttypes.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -64,6 +67,45 @@ static bool is_bridge(const char *path)
 		if (has_prefix(path_base(path), bridges[i]))
 			return true;
 	return false;
+}
+
+bool is_wrapper(const struct hyb_module *module)
+{
+	return module && has_prefix(path_base(module->path), "libhybrid-mpi");
+}
+
+bool is_mpi_library(const struct hyb_module *module)
+{
+	static const char *const names[] = {"libmpi", "libpmpi", "libfmpi"};
+
+	for (size_t i = 0; module && i < sizeof(names) / sizeof(*names); i++)
+		if (has_prefix(path_base(module->path), names[i]))
+			return true;
+	return false;
+}
+
+const char *partial_name(unsigned reason)
+{
+	switch (reason) {
+	case HYB_PARTIAL_NO_RULE:
+		return "[incomplete: code without unwind information]";
+	case HYB_PARTIAL_BAD_STACK:
+		return "[incomplete: the stack leads nowhere]";
+	case HYB_PARTIAL_TOO_DEEP:
+		return "[incomplete: more frames than are followed]";
+	}
+	return "[incomplete]";
+}
+
+bool is_function(const char *name, const char *region)
+{
+	size_t n = strlen(region);
+	const char *end = name + strcspn(name, "(<");
+
+	if (!strcmp(name, region))
+		return true;
+	return (size_t)(end - name) >= n && !memcmp(end - n, region, n) &&
+	       ((size_t)(end - name) == n || end[-(long)n - 1] == ':');
 }
 
 /* What code without a name is called: by address, unless routines merge and it has no module. */
@@ -137,6 +179,57 @@ fail:
 	return NULL;
 }
 
+/* What makes two descriptions those of the same module: all but `first`. */
+struct code_contents {
+	const char *path; /* interned */
+	const void *symbols; /* where its names are looked up */
+	uint64_t file_size;
+	int64_t mtime;
+	uint64_t build_id_len;
+	uint8_t build_id[32];
+	const struct hyb_module *first;
+};
+
+/* NULL when memory is out. */
+static const struct hyb_module *find_contents(
+	struct codes *codes, const struct resolver *resolver, const struct hyb_module *module)
+{
+	struct code_contents *row, key = {.path = strings_get(codes->strings, module->path),
+					   .symbols = resolver->data,
+					   .file_size = module->file_size,
+					   .mtime = module->mtime,
+					   .build_id_len = module->build_id_len};
+
+	codes->contents.row_size = sizeof(key);
+	codes->contents.key_size = offsetof(struct code_contents, first);
+	memcpy(key.build_id, module->build_id, sizeof(key.build_id));
+	row = key.path ? table_row(&codes->contents, &key) : NULL;
+	if (!row)
+		return NULL;
+	if (!row->first)
+		row->first = module;
+	return row->first;
+}
+
+static const struct hyb_module *find_module(
+	struct codes *codes, const struct resolver *resolver, const struct hyb_module *module)
+{
+	struct code_module *row, key = {module, NULL};
+
+	if (codes->last.module == module)
+		return codes->last.first;
+	codes->modules.row_size = sizeof(key);
+	codes->modules.key_size = offsetof(struct code_module, first);
+	row = table_row(&codes->modules, &key);
+	if (!row)
+		return NULL;
+	if (!row->first)
+		row->first = find_contents(codes, resolver, module);
+	if (row->first)
+		codes->last = *row;
+	return row->first;
+}
+
 static struct code **find_slot(
 	struct code **slots, size_t slot_count, const struct hyb_module *module, uint64_t address, bool call)
 {
@@ -175,6 +268,11 @@ struct code *codes_get(struct codes *codes, const struct resolver *resolver, con
 
 	if (codes->count * 2 >= codes->slot_count && grow(codes))
 		return NULL;
+	if (module) {
+		module = find_module(codes, resolver, module);
+		if (!module)
+			return NULL;
+	}
 	slot = find_slot(codes->slots, codes->slot_count, module, address, call);
 	if (!*slot) {
 		*slot = code_new(codes, resolver, module, address, call);
@@ -188,6 +286,8 @@ void codes_release(struct codes *codes)
 	for (size_t i = 0; i < codes->slot_count; i++)
 		code_free(codes->slots[i]);
 	free(codes->slots);
+	table_release(&codes->modules);
+	table_release(&codes->contents);
 	codes->slots = NULL;
 	codes->slot_count = codes->count = 0;
 }

@@ -7,6 +7,7 @@
 
 #include "profile/profile.h"
 #include "profile/intern.h"
+#include "profile/table.h"
 
 /* As hyb_symbols_lookup(). */
 struct resolver {
@@ -24,8 +25,13 @@ struct code_frame {
 	bool guess;
 };
 
+/* A module as a process describes it, and the first description of the same contents. */
+struct code_module {
+	const struct hyb_module *module, *first;
+};
+
 struct code {
-	const struct hyb_module *module;
+	const struct hyb_module *module; /* the first of its contents */
 	uint64_t address;
 	bool call;
 	bool ours; /* in libhybrid: not shown */
@@ -41,10 +47,16 @@ struct code {
 	size_t frame_count; /* at least 1 */
 };
 
-/* Zero bytes with `strings` and `mode` set are an empty, valid table. */
+/*
+ * Zero bytes with `strings` and `mode` set are an empty, valid table. Each process describes the modules that
+ * all share: those of the same contents are one here.
+ */
 struct codes {
 	struct strings *strings;
 	enum profile_mode mode; /* decides how nameless code is called */
+	struct table modules; /* a struct code_module for each description */
+	struct table contents; /* a struct code_contents for each that differs */
+	struct code_module last; /* that was asked for */
 	struct code **slots;
 	size_t slot_count, count;
 };
@@ -55,7 +67,18 @@ struct code *codes_get(struct codes *codes, const struct resolver *resolver, con
 
 void codes_release(struct codes *codes);
 
+/* Whether a module is our wrapper of MPI; a library of MPI itself, or of its Fortran and C++ bindings. NULL:
+ * no. */
+bool is_wrapper(const struct hyb_module *module);
+bool is_mpi_library(const struct hyb_module *module);
+
 /* The last component of a path. */
 const char *path_base(const char *path);
+
+/* What stands for the frames that a path lacks, by enum hyb_partial. */
+const char *partial_name(unsigned reason);
+
+/* Whether `name`, perhaps "space::name<T>(int)", is the function that a region calls `region`. */
+bool is_function(const char *name, const char *region);
 
 #endif

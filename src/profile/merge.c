@@ -13,6 +13,7 @@ enum shape {
 	SHAPE_SHOWN = 2, /* and not all of them are start code */
 	SHAPE_PYTHON = 4, /* code of Python stands here or below */
 	SHAPE_NATIVE = 8, /* samples or probes are here or below, and no code of Python between */
+	SHAPE_MPI = 16, /* calls a function of MPI, perhaps through MPI's own bindings */
 };
 
 /* How far down the tree a path has got. */
@@ -29,13 +30,16 @@ struct place {
 	struct spot python; /* the same without the interpreter's frames: what Python below will hang on */
 	bool woven; /* code of Python stands above; `python` is not used any more */
 	bool interpreting; /* the frame above is the interpreter's, and stands for all of a row of them */
-	uint32_t own; /* node of the tree for its times and samples */
+	bool folded; /* inside MPI: what is here is the time of the call */
+	bool wrapped; /* in what our wrappers of MPI do on their own account */
+	uint32_t own; /* node of the tree for its times and samples: see merge_values() */
 };
 
 struct work {
 	struct merge *merge;
 	const struct resolver *resolver;
 	const struct hyb_node_info *nodes;
+	size_t metrics; /* of the process */
 	struct place *places;
 	uint8_t *shapes; /* enum shape */
 };
@@ -49,23 +53,10 @@ struct shown {
 	struct code_frame python;
 };
 
-static const char *partial_name(unsigned reason)
-{
-	switch (reason) {
-	case HYB_PARTIAL_NO_RULE:
-		return "[incomplete: code without unwind information]";
-	case HYB_PARTIAL_BAD_STACK:
-		return "[incomplete: the stack leads nowhere]";
-	case HYB_PARTIAL_TOO_DEEP:
-		return "[incomplete: more frames than are followed]";
-	}
-	return "[incomplete]";
-}
-
 /* Whether a Python program's function is entered here, or is in the midst of running. */
 static bool is_python(const struct hyb_node_info *n)
 {
-	return n->type == HYB_TYPE_PYTHON || (n->type == HYB_TYPE_REGION && n->region->python);
+	return (n->type == HYB_TYPE_PYTHON || n->type == HYB_TYPE_REGION) && n->region->python;
 }
 
 static struct code *code_of(const struct work *w, const struct hyb_node_info *n)
@@ -77,6 +68,23 @@ static struct code *code_of(const struct work *w, const struct hyb_node_info *n)
 static bool is_interpreter(const struct merge *m, const struct code *code)
 {
 	return m->weave && (code->module_path == m->interpreter || code->python_program);
+}
+
+/* Whether a function without a symbol is main(): who called it tells. */
+static bool is_nameless_main(const struct work *w, uint32_t i, const struct code *code)
+{
+	if (code->start || code->frame_count != 1 || !(code->unresolved || code->frames[0].guess))
+		return false;
+	while (w->nodes[i].parent != i) {
+		const struct hyb_node_info *n = &w->nodes[i = w->nodes[i].parent];
+		const struct code *caller = n->type == HYB_TYPE_CALL ? code_of(w, n) : NULL;
+
+		if (!caller || !caller->start)
+			return false;
+		if (caller->main_start)
+			return true;
+	}
+	return false;
 }
 
 static int show(const struct work *w, uint32_t i, struct shown *ret)
@@ -92,8 +100,9 @@ static int show(const struct work *w, uint32_t i, struct shown *ret)
 			.function_line = n->region->line};
 		ret->frames = &ret->python;
 		ret->count = 1;
-		ret->module = w->merge->interpreter ? w->merge->interpreter : strings_get(strings, "");
-		ret->is_python = true;
+		ret->is_python = n->region->python;
+		ret->module = ret->is_python && w->merge->interpreter ? w->merge->interpreter
+								      : strings_get(strings, "");
 		return ret->python.function && ret->python.file && ret->module ? 0 : HYB_ENOMEM;
 	}
 	code = code_of(w, n);
@@ -107,6 +116,12 @@ static int show(const struct work *w, uint32_t i, struct shown *ret)
 		ret->frames = &ret->python;
 		ret->count = 1;
 		ret->module = w->merge->interpreter;
+		return ret->python.function && ret->python.file ? 0 : HYB_ENOMEM;
+	}
+	if (is_nameless_main(w, i, code)) {
+		ret->python = (struct code_frame){
+			.function = strings_get(strings, "main"), .file = strings_get(strings, "")};
+		ret->frames = &ret->python;
 		return ret->python.function && ret->python.file ? 0 : HYB_ENOMEM;
 	}
 	return 0;
@@ -124,18 +139,6 @@ static int descend(struct merge *merge, struct spot *spot, const struct profile_
 	return 0;
 }
 
-/* Whether `name`, perhaps "space::name<T>(int)", is the function that a region calls `region`. */
-static bool is_function(const char *name, const char *region)
-{
-	size_t n = strlen(region);
-	const char *end = name + strcspn(name, "(<");
-
-	if (!strcmp(name, region))
-		return true;
-	return (size_t)(end - name) >= n && !memcmp(end - n, region, n) &&
-	       ((size_t)(end - name) == n || end[-(long)n - 1] == ':');
-}
-
 static bool is_folded(const struct work *w, uint32_t i, const struct shown *shown)
 {
 	const struct hyb_node_info *probe = &w->nodes[w->nodes[i].probe];
@@ -143,7 +146,7 @@ static bool is_folded(const struct work *w, uint32_t i, const struct shown *show
 
 	if (w->merge->mode == PROFILE_CALLSITE || probe->type == HYB_TYPE_ROOT)
 		return false;
-	if (shown->is_python || (probe->type == HYB_TYPE_REGION && probe->region->python))
+	if (w->nodes[i].type == HYB_TYPE_PYTHON || (probe->type == HYB_TYPE_REGION && probe->region->python))
 		return probe->region == w->nodes[i].region;
 	if (probe->type == HYB_TYPE_REGION && probe->region->kind != HYB_REGION_FUNCTION)
 		return false;
@@ -169,6 +172,7 @@ static int place_frames(struct work *w, uint32_t i, bool leaf, struct spot *spot
 			.file = frame->file,
 			.module = shown.module,
 			.line = line_of_leaf || mode == PROFILE_CALLSITE ? frame->line : 0,
+			.declared = frame->function_line,
 			.guess = frame->guess,
 			.python = shown.is_python,
 		};
@@ -205,7 +209,7 @@ static int own_node(struct work *w, struct spot spot, uint32_t *ret_node)
 static int own_if_sampled(struct work *w, uint32_t i, struct place *place)
 {
 	place->own = place->spot.node;
-	return w->nodes[i].samples ? own_node(w, place->spot, &place->own) : 0;
+	return merge_is_sampled(&w->nodes[i], w->metrics) ? own_node(w, place->spot, &place->own) : 0;
 }
 
 static int name_probe(const struct work *w, const struct hyb_node_info *n, struct profile_node *like)
@@ -234,16 +238,20 @@ static int name_probe(const struct work *w, const struct hyb_node_info *n, struc
 
 static int place_probe(struct work *w, uint32_t i, struct place *place)
 {
-	struct profile_node like = {.kind = PROFILE_PROBE};
+	const struct hyb_node_info *n = &w->nodes[i];
+	struct profile_node like = {
+		.kind = PROFILE_PROBE, .mpi = n->type == HYB_TYPE_REGION && n->region->mpi};
 	struct spot *spot = &place->spot;
 
 	if (!place->woven && w->shapes[i] & SHAPE_PYTHON)
 		*spot = place->python;
-	if (name_probe(w, &w->nodes[i], &like) || settle(w, spot) || descend(w->merge, spot, &like))
+	if (name_probe(w, n, &like) || settle(w, spot) || descend(w->merge, spot, &like))
 		return HYB_ENOMEM;
 	spot->first = true;
 	spot->ours = NULL;
-	place->woven |= is_python(&w->nodes[i]);
+	place->folded = like.mpi && !w->merge->mpi_internals;
+	place->wrapped = false;
+	place->woven |= is_python(n);
 	place->interpreting = false;
 	place->python = *spot;
 	place->own = spot->node;
@@ -363,10 +371,8 @@ static int place_shown(struct work *w, uint32_t i, const struct code *code, stru
 	const struct hyb_node_info *n = &w->nodes[i];
 	bool leaf = n->type == HYB_TYPE_LEAF;
 	struct spot own = place->spot;
-	int r = 0;
+	int r = leaf && merge_is_sampled(n, w->metrics) ? place_code(w, i, code, true, &own) : 0;
 
-	if (leaf && n->samples)
-		r = place_code(w, i, code, true, &own);
 	if (!r && (!leaf || w->shapes[i] & SHAPE_INNER))
 		r = place_code(w, i, code, false, &place->spot);
 	if (!r && !leaf)
@@ -419,12 +425,85 @@ static int place_frame(struct work *w, uint32_t i, struct place *place)
 	return r;
 }
 
+/* What stands between the program and a call of MPI. */
+static bool is_between(const struct hyb_module *module)
+{
+	return is_mpi_library(module) || is_wrapper(module);
+}
+
+/* The code that made the call of MPI which node i is inside of, past MPI's own bindings; NULL: not known. */
+static const struct hyb_module *caller_of_mpi(const struct work *w, uint32_t i)
+{
+	for (i = w->nodes[w->nodes[i].probe].parent; i; i = w->nodes[i].parent) {
+		const struct hyb_node_info *n = &w->nodes[i];
+
+		if (n->module && !is_between(n->module))
+			return n->module;
+	}
+	return NULL;
+}
+
+/* Whether MPI has called the program back here. */
+static bool is_called_back(const struct work *w, uint32_t i)
+{
+	const struct hyb_node_info *n = &w->nodes[i];
+
+	return n->type <= HYB_TYPE_FUNCTION || n->type == HYB_TYPE_PYTHON ||
+	       (n->module && n->module == caller_of_mpi(w, i));
+}
+
+/* Whether a frame only hands a call on to MPI: that of a Fortran or C++ binding. */
+static bool is_binding(const struct work *w, uint32_t i)
+{
+	return w->shapes[i] & SHAPE_MPI && !w->merge->mpi_internals && w->nodes[i].type == HYB_TYPE_CALL &&
+	       is_between(w->nodes[i].module);
+}
+
+/*
+ * Whether a frame is what measuring MPI costs beside the calls themselves: in a wrapper or below one, but for
+ * MPI, which a wrapper calls without a region where it is not measured.
+ */
+static bool is_cost(const struct work *w, uint32_t i, const struct place *place)
+{
+	const struct hyb_node_info *n = &w->nodes[i];
+
+	if (n->type != HYB_TYPE_CALL && n->type != HYB_TYPE_LEAF && n->type != HYB_TYPE_PARTIAL)
+		return false;
+	return is_wrapper(n->module) || (place->wrapped && !is_mpi_library(n->module));
+}
+
+static int place_cost(struct work *w, uint32_t i, struct place *place)
+{
+	struct profile_node like = {
+		.kind = w->merge->mode == PROFILE_FUNCTION ? PROFILE_INTERMEDIATE : PROFILE_LEAF,
+		.name = strings_get(w->merge->strings, "[hybrid]"),
+		.file = strings_get(w->merge->strings, ""),
+		.module = strings_get(w->merge->strings, "")};
+	struct spot spot = place->spot;
+
+	place->wrapped = true;
+	if (!merge_is_sampled(&w->nodes[i], w->metrics))
+		return 0;
+	if (!like.name || !like.file || settle(w, &spot) || descend(w->merge, &spot, &like))
+		return HYB_ENOMEM;
+	place->own = spot.node;
+	return 0;
+}
+
 static int place_node(struct work *w, uint32_t i)
 {
 	struct place *place = &w->places[i];
 
 	*place = w->places[w->nodes[i].parent];
 	place->own = place->spot.node;
+	place->folded = place->folded && !is_called_back(w, i);
+	if (place->folded)
+		return 0;
+	if (is_binding(w, i))
+		return own_if_sampled(w, i, place);
+	if (is_cost(w, i, place))
+		return place_cost(w, i, place);
+	place->wrapped = false;
 	switch (w->nodes[i].type) {
 	case HYB_TYPE_REGION:
 	case HYB_TYPE_FUNCTION:
@@ -434,19 +513,30 @@ static int place_node(struct work *w, uint32_t i)
 	case HYB_TYPE_PYTHON:
 		return place_python(w, i, place);
 	case HYB_TYPE_AWAIT:
+	case HYB_TYPE_MESSAGE:
 		return 0;
 	}
 	return place_frame(w, i, place);
 }
 
 /* What Python and what native code stands here or below, for the nodes above. */
-static unsigned weave_of(const struct hyb_node_info *n, unsigned shape)
+static unsigned weave_of(const struct hyb_node_info *n, unsigned shape, bool sampled)
 {
 	if (is_python(n))
 		return SHAPE_PYTHON;
 	if (n->type <= HYB_TYPE_FUNCTION)
 		return shape & SHAPE_PYTHON ? SHAPE_PYTHON : SHAPE_NATIVE;
-	return (shape & (SHAPE_PYTHON | SHAPE_NATIVE)) | (n->samples ? SHAPE_NATIVE : 0);
+	return (shape & (SHAPE_PYTHON | SHAPE_NATIVE)) | (sampled ? SHAPE_NATIVE : 0);
+}
+
+/* Tells the node above of a call of MPI. */
+static void mark_mpi(const struct work *w, uint32_t i)
+{
+	const struct hyb_node_info *n = &w->nodes[i];
+
+	if ((n->type == HYB_TYPE_REGION && n->region->mpi) ||
+		(n->type == HYB_TYPE_CALL && w->shapes[i] & SHAPE_MPI && is_between(n->module)))
+		w->shapes[n->parent] |= SHAPE_MPI;
 }
 
 /* Finds out about all nodes what place_node() needs of the nodes below. */
@@ -456,19 +546,20 @@ static int find_shapes(struct work *w, const struct hyb_location_info *location)
 		const struct hyb_node_info *n = &w->nodes[i];
 		uint8_t *shape = &w->shapes[i], *above = &w->shapes[n->parent];
 		const struct code *code = NULL;
+		bool sampled = merge_is_sampled(n, w->metrics);
 
-		if (n->type == HYB_TYPE_AWAIT)
+		if (n->type == HYB_TYPE_AWAIT || n->type == HYB_TYPE_MESSAGE)
 			continue;
+		mark_mpi(w, (uint32_t)i);
 		if (n->type == HYB_TYPE_CALL && !n->probe) {
 			code = code_of(w, n);
 			if (!code)
 				return HYB_ENOMEM;
 		}
-		if ((!code && n->type != HYB_TYPE_PARTIAL) || n->probe || n->samples ||
-			!(*shape & SHAPE_INNER))
+		if ((!code && n->type != HYB_TYPE_PARTIAL) || n->probe || sampled || !(*shape & SHAPE_INNER))
 			*shape |= SHAPE_SHOWN;
-		*shape |= (uint8_t)weave_of(n, *shape);
-		*above |= (uint8_t)weave_of(n, *shape);
+		*shape |= (uint8_t)weave_of(n, *shape, sampled);
+		*above |= (uint8_t)weave_of(n, *shape, sampled);
 		*above |= SHAPE_INNER;
 		if (*shape & SHAPE_SHOWN && !(code && code->main_start))
 			*above |= SHAPE_SHOWN;
@@ -476,55 +567,33 @@ static int find_shapes(struct work *w, const struct hyb_location_info *location)
 	return 0;
 }
 
-static int add_values(struct work *w, const struct hyb_location_info *location, const struct times *times)
-{
-	const struct merge *m = w->merge;
-
-	for (uint32_t i = 0; i < location->node_count; i++) {
-		const struct hyb_node_info *from = &location->nodes[i];
-		struct profile_node *to = &m->tree->nodes[w->places[i].own];
-
-		to->blocked += times->blocked[i];
-		to->samples += from->samples;
-		if (from->type == HYB_TYPE_REGION || from->type == HYB_TYPE_FUNCTION) {
-			to->calls += from->calls;
-			to->skipped += from->skipped;
-			to->demoted |= from->demoted;
-		}
-		if (location->source == HYB_SOURCE_NONE) {
-			to->exclusive += times->exclusive[i];
-			continue;
-		}
-		if (times->exclusive[i] && share_add_time(m->share, m->tree, location->source,
-						   w->places[i].own, times->exclusive[i]))
-			return HYB_ENOMEM;
-		if (from->samples && share_add_samples(m->share, m->tree, location->source, w->places[i].own,
-					     from->samples, location->period))
-			return HYB_ENOMEM;
-	}
-	return 0;
-}
-
 int merge_location(struct merge *merge, const struct hyb_location_info *location,
 	const struct resolver *resolver, uint32_t top)
 {
-	struct work w = {.merge = merge, .resolver = resolver, .nodes = location->nodes};
+	struct work w = {merge, resolver, location->nodes, location->process->metric_count, NULL, NULL};
 	struct times times = {0};
+	uint32_t *own = calloc(location->node_count, sizeof(*own));
 	int r = HYB_ENOMEM;
 
 	w.places = calloc(location->node_count, sizeof(*w.places));
 	w.shapes = calloc(location->node_count, sizeof(*w.shapes));
-	if (w.places && w.shapes)
+	if (w.places && w.shapes && own)
 		r = times_of_location(location, &times);
 	if (!r)
 		r = find_shapes(&w, location);
 	if (!r)
-		w.places[0] = (struct place){{top, 0, true, NULL}, {top, 0, true, NULL}, false, false, top};
+		w.places[0] = (struct place){
+			.spot = {top, 0, true, NULL}, .python = {top, 0, true, NULL}, .own = top};
 	for (uint32_t i = 1; !r && i < location->node_count; i++)
 		r = place_node(&w, i);
+	for (size_t i = 0; !r && i < location->node_count; i++)
+		own[i] = w.places[i].own;
 	if (!r)
-		r = add_values(&w, location, &times);
+		r = merge_values(merge, location, &times, own);
+	if (!r && merge->placed)
+		r = merge->placed(merge->placed_data, location, own);
 	times_release(&times);
+	free(own);
 	free(w.places);
 	free(w.shapes);
 	return r;

@@ -3,7 +3,10 @@
 #define HYB_MERGE_H
 
 #include "profile/codes.h"
+#include "profile/metric_sums.h"
 #include "profile/share.h"
+#include "profile/spread.h"
+#include "profile/times.h"
 
 struct merge {
 	enum profile_mode mode;
@@ -12,7 +15,16 @@ struct merge {
 	struct codes *codes;
 	const char *interpreter; /* interned path of the module with Python's interpreter, or NULL */
 	bool weave; /* the interpreter's frames give way to Python's */
+	bool mpi_internals; /* frames inside MPI are shown */
+	int (*placed)(
+		void *data, const struct hyb_location_info *location, const uint32_t *own); /* or NULL */
+	void *placed_data;
+	struct metric_sums *metrics; /* receives what the metrics of its process grew by */
+	bool speaks; /* the location has the values of metrics of a whole process */
 	struct share *share; /* receives what is to be shared out */
+	struct spreads *spreads; /* receives what the location's rank has; NULL: not wanted */
+	const char *spread_metric; /* of this metric; NULL: of time */
+	uint64_t blocked; /* ns of the location in probes: helper threads wait outside all of them; result */
 };
 
 /*
@@ -39,8 +51,20 @@ struct merge {
  *    but for the samples that were taken in it.
  *    What importing does in Python ("<frozen importlib...>") vanishes below other
  *    Python: it is the time of the import statement.
+ *  - frames inside MPI vanish: they are the time of the call. What MPI calls back is
+ *    shown: probes, Python, and code of the object that called MPI. The frames of MPI's
+ *    own Fortran and C++ bindings above the call vanish, too. What our wrappers of
+ *    MPI do beside the call is "[hybrid]".
  */
 int merge_location(struct merge *merge, const struct hyb_location_info *location,
 	const struct resolver *resolver, uint32_t top);
+
+/* Whether samples ended in a node, of a clock or by the overflow of one of so many metrics. */
+bool merge_is_sampled(const struct hyb_node_info *node, size_t metrics);
+
+/* The last step of it: adds times, samples and messages; own[i] is the node of the tree that has those of
+ * node i of the location. 0 or HYB_ENOMEM. */
+int merge_values(struct merge *merge, const struct hyb_location_info *location, const struct times *times,
+	const uint32_t *own);
 
 #endif

@@ -9,6 +9,9 @@
 #include "profile/state.h"
 
 #define FEW_SAMPLES 10u /* fewer are no measure of a time */
+/* A call of MPI with its message costs as much as so many of plain probes: 38 ns, where those take 19 to 21.
+ */
+#define MPI_PROBES 2u
 
 struct profile *profile_new(const struct profile_options *options)
 {
@@ -18,6 +21,10 @@ struct profile *profile_new(const struct profile_options *options)
 		return NULL;
 	if (options)
 		p->options = *options;
+	mpi_init(&p->mpi);
+	p->seen = (struct table){.row_size = sizeof(struct identity), .key_size = sizeof(struct identity)};
+	p->nameless = (struct table){
+		.row_size = sizeof(struct nameless), .key_size = offsetof(struct nameless, samples)};
 	p->codes.strings = &p->strings;
 	p->codes.mode = p->options.mode;
 	if (tree_init(&p->tree, "[total]") || tree_init(&p->awaits, "")) {
@@ -32,32 +39,68 @@ struct profile *profile_new(const struct profile_options *options)
 	return p;
 }
 
+/* "rank 3", "process 17.1": what all threads of a process have in common. */
+static void name_process(const struct hyb_process *process, char *text, size_t size)
+{
+	if (process->world && process->rank != HYB_RANK_NONE)
+		snprintf(text, size, "rank %" PRIu32, process->rank);
+	else if (process->image)
+		snprintf(text, size, "process %" PRIu32 ".%" PRIu32, process->pid, process->image);
+	else
+		snprintf(text, size, "process %" PRIu32, process->pid);
+}
+
+/* A thread: of a rank the first is the rank itself, the others have their numbers. */
+const char *profile_name_location(const struct hyb_location_info *location, char text[PROFILE_LOCATION_NAME])
+{
+	const struct hyb_process *process = location->process;
+	bool is_rank = process->world && process->rank != HYB_RANK_NONE;
+	char common[64];
+
+	name_process(process, common, sizeof(common));
+	if (!is_rank)
+		snprintf(text, PROFILE_LOCATION_NAME, "%s thread %" PRIu32 "%s%.64s", common, location->tid,
+			*location->name ? " " : "", location->name);
+	else if (location->id > 1)
+		snprintf(text, PROFILE_LOCATION_NAME, "%s thread %" PRIu32 "%s%.64s", common, location->id,
+			*location->name ? " " : "", location->name);
+	else
+		snprintf(text, PROFILE_LOCATION_NAME, "%s", common);
+	return text;
+}
+
 /* The node under which a location goes; 0 is the root, UINT32_MAX: memory is out. */
 static uint32_t find_top(struct profile *p, const struct hyb_location_info *location)
 {
 	const struct hyb_process *process = location->process;
 	struct profile_node like = {.kind = PROFILE_PROBE};
-	char name[160], image[32] = "";
+	char name[PROFILE_LOCATION_NAME];
 	uint32_t top;
 
-	if (!p->options.split_locations)
+	if (!p->options.split_locations && !p->options.split_ranks)
 		return 0;
-	if (process->image)
-		snprintf(image, sizeof(image), ".%" PRIu32, process->image);
-	snprintf(name, sizeof(name), "process %" PRIu32 "%s thread %" PRIu32 "%s%.64s", process->pid, image,
-		location->tid, *location->name ? " " : "", location->name);
+	if (p->options.split_locations)
+		profile_name_location(location, name);
+	else
+		name_process(process, name, sizeof(name));
 	like.name = strings_get(&p->strings, name);
 	like.file = strings_get(&p->strings, "");
 	like.module = strings_get(&p->strings, process->file);
 	if (!like.name || !like.file || !like.module)
 		return UINT32_MAX;
 	top = tree_child(&p->tree, 0, &like);
-	return top ? top : UINT32_MAX;
+	if (!top)
+		return UINT32_MAX;
+	if (process->world && process->rank != HYB_RANK_NONE)
+		p->tree.nodes[top].place = (uint64_t)process->rank + 1;
+	if (p->options.split_locations && p->tree.nodes[top].place)
+		p->tree.nodes[top].place = p->tree.nodes[top].place << 32 | location->id;
+	return top;
 }
 
 static void add_probes(struct profile_quality *q, const struct hyb_location_info *location)
 {
-	uint64_t calls = 0;
+	uint64_t calls = 0, mpi_calls = 0, skipped = 0;
 
 	for (size_t i = 1; i < location->node_count; i++) {
 		const struct hyb_node_info *n = &location->nodes[i];
@@ -65,15 +108,22 @@ static void add_probes(struct profile_quality *q, const struct hyb_location_info
 		if (n->type > HYB_TYPE_FUNCTION)
 			continue;
 		calls += n->calls;
+		if (n->type == HYB_TYPE_REGION && n->region->mpi) {
+			mpi_calls += n->calls;
+			q->mpi_time += n->inclusive;
+		}
 		if (n->type == HYB_TYPE_REGION && n->region->kind == HYB_REGION_WAIT &&
 			!strcmp(n->region->name, PROFILE_GIL)) {
 			q->gil_waits += n->calls;
 			q->gil_wait += n->inclusive;
 		}
 		q->demoted_nodes += n->demoted;
-		q->skipped_calls += n->skipped;
+		skipped += n->skipped;
 	}
 	q->probe_calls += calls;
+	q->skipped_calls += skipped;
+	q->mpi_calls += mpi_calls;
+	calls += mpi_calls * (MPI_PROBES - 1) - skipped; /* those were only counted */
 	q->probe_time += (uint64_t)((unsigned __int128)calls * location->process->probe_cost / 1024);
 }
 
@@ -90,6 +140,7 @@ static void add_quality(struct profile_quality *q, const struct hyb_location_inf
 		q->python[i] += location->python[i];
 		q->partial[i] += location->partial[i];
 		q->faults[i] += location->faults[i];
+		q->mpi[i] += location->mpi[i];
 	}
 	q->frames += location->frames;
 	q->guessed += location->guessed;
@@ -142,6 +193,17 @@ static int find_interpreter(struct profile *p, const struct hyb_process *process
 	return 0;
 }
 
+/* Whether it is the first of its process that takes part. */
+static bool speaks(const struct profile *p, const struct hyb_location_info *location)
+{
+	const struct hyb_process *process = location->process;
+
+	for (size_t i = 0; i < process->location_count; i++)
+		if (!p->options.select || p->options.select(p->options.data, &process->locations[i]))
+			return &process->locations[i] == location;
+	return true;
+}
+
 int profile_add_location(
 	struct profile *p, const struct hyb_location_info *location, const struct resolver *resolver)
 {
@@ -149,15 +211,24 @@ int profile_add_location(
 		.mode = p->options.mode,
 		.tree = &p->tree,
 		.strings = &p->strings,
+		.placed = p->options.placed,
+		.placed_data = p->options.data,
 		.codes = &p->codes,
 		.share = &p->share,
+		.metrics = &p->metrics,
+		.speaks = speaks(p, location),
+		.spread_metric = p->options.spread_metric,
+		.spreads = p->options.spreads ? &p->mpi.spreads : NULL,
+		.mpi_internals = p->options.mpi_internals,
 	};
 	uint32_t top = find_top(p, location);
 
 	if (top == UINT32_MAX || find_interpreter(p, location->process, &merge) || add_awaits(p, location))
 		return HYB_ENOMEM;
 	add_quality(&p->quality, location);
-	return merge_location(&merge, location, resolver, top);
+	if (merge_location(&merge, location, resolver, top))
+		return HYB_ENOMEM;
+	return mpi_add_location(&p->mpi, &p->strings, location, merge.blocked, p->options.traffic);
 }
 
 void profile_add_process(struct profile *p, const struct hyb_process *process, bool again)
@@ -182,13 +253,39 @@ void profile_add_process(struct profile *p, const struct hyb_process *process, b
 	}
 }
 
+int profile_end_process(struct profile *p, const struct hyb_process *process, bool selected)
+{
+	struct profile_quality *q = &p->quality;
+	bool corrected = process->clock_shift_start || process->clock_shift_end || process->clock_error;
+
+	if (selected) {
+		q->ranks += process->world && process->rank != HYB_RANK_NONE;
+		q->clocks += corrected;
+		q->clock_error =
+			process->clock_error > q->clock_error ? process->clock_error : q->clock_error;
+		if (metric_sums_add_process(&p->metrics, &p->strings, process))
+			return HYB_ENOMEM;
+	}
+	return mpi_add_process(&p->mpi, &p->strings, process, &p->tree, selected);
+}
+
+static bool has_samples(const struct profile *p, size_t node)
+{
+	const struct profile_value *values = p->metrics.values + node * p->metrics.count;
+
+	for (size_t k = 0; k < p->metrics.count; k++)
+		if (values[k].samples)
+			return true;
+	return p->tree.nodes[node].samples;
+}
+
 /* In FUNCTION mode lines merge with their routine: what was sampled is known only now. */
 static void name_kinds(struct profile *p)
 {
 	if (p->options.mode != PROFILE_FUNCTION)
 		return;
 	for (size_t i = 0; i < p->tree.count; i++)
-		if (p->tree.nodes[i].kind == PROFILE_INTERMEDIATE && p->tree.nodes[i].samples)
+		if (p->tree.nodes[i].kind == PROFILE_INTERMEDIATE && has_samples(p, i))
 			p->tree.nodes[i].kind = PROFILE_LEAF;
 }
 
@@ -196,42 +293,68 @@ static int compare_unresolved(const void *pa, const void *pb)
 {
 	const struct profile_unresolved *a = pa, *b = pb;
 
-	return (a->samples < b->samples) - (a->samples > b->samples);
+	if (a->samples != b->samples)
+		return a->samples < b->samples ? 1 : -1;
+	return strcmp(a->module, b->module);
 }
 
 static int by_module(const void *pa, const void *pb)
 {
-	uintptr_t a = (uintptr_t)((const struct profile_unresolved *)pa)->module;
-	uintptr_t b = (uintptr_t)((const struct profile_unresolved *)pb)->module;
+	return strcmp(((const struct nameless *)pa)->module, ((const struct nameless *)pb)->module);
+}
 
-	return (a > b) - (a < b);
+/* Beside those of merged profiles. */
+static int add_nameless(struct profile *p)
+{
+	for (size_t i = 0; i < p->codes.slot_count; i++) {
+		const struct code *code = p->codes.slots[i];
+		struct nameless *row, key;
+
+		if (!code || !code->unresolved || !code->shown)
+			continue;
+		key = (struct nameless){code->module_path, code->address, code->call, 0};
+		row = table_row(&p->nameless, &key);
+		if (!row)
+			return HYB_ENOMEM;
+		row->samples += code->samples;
+	}
+	return 0;
 }
 
 static int sum_unresolved(struct profile *p)
 {
-	const struct codes *codes = &p->codes;
-	struct profile_unresolved *rows = calloc(codes->count + 1, sizeof(*rows));
-	size_t count = 0, kept = 0;
+	struct profile_unresolved *rows;
+	const struct nameless *from;
+	size_t kept = 0;
 
+	if (add_nameless(p))
+		return HYB_ENOMEM;
+	rows = calloc(p->nameless.count + 1, sizeof(*rows));
 	if (!rows)
 		return HYB_ENOMEM;
-	for (size_t i = 0; i < codes->slot_count; i++)
-		if (codes->slots[i] && codes->slots[i]->unresolved && codes->slots[i]->shown)
-			rows[count++] = (struct profile_unresolved){
-				codes->slots[i]->module_path, 1, codes->slots[i]->samples};
-	qsort(rows, count, sizeof(*rows), by_module);
-	for (size_t i = 0; i < count; i++) {
-		if (kept && rows[kept - 1].module == rows[i].module) {
-			rows[kept - 1].addresses++;
-			rows[kept - 1].samples += rows[i].samples;
-		} else {
-			rows[kept++] = rows[i];
-		}
+	table_sort(&p->nameless, by_module);
+	from = p->nameless.rows;
+	for (size_t i = 0; i < p->nameless.count; i++) {
+		if (!kept || rows[kept - 1].module != from[i].module)
+			rows[kept++] = (struct profile_unresolved){.module = from[i].module};
+		rows[kept - 1].addresses++;
+		rows[kept - 1].samples += from[i].samples;
 	}
 	qsort(rows, kept, sizeof(*rows), compare_unresolved);
 	p->unresolved = rows;
 	p->unresolved_count = kept;
 	return 0;
+}
+
+/* Of each experiment from its first start to its last end. */
+static uint64_t sum_wall(const struct profile *p)
+{
+	uint64_t wall = 0;
+
+	for (size_t i = 0; i < p->span_count; i++)
+		if (p->spans[i].last > p->spans[i].first)
+			wall += (uint64_t)p->spans[i].last - (uint64_t)p->spans[i].first;
+	return wall;
 }
 
 /* What probes waited for anything but the GIL. */
@@ -250,16 +373,53 @@ static uint64_t sum_blocked(const struct profile *p)
 
 /*
  * A call on a path that is new, or cold, takes many times what was calibrated:
- * samples that hit our own code know, unless they are few. Those by wall time say nothing of CPU time.
+ * samples that hit our own code know, unless they are few. Those by anything else say nothing of CPU time.
  */
 static uint64_t probe_time(const struct profile_quality *q, uint64_t taken)
 {
 	uint64_t inside = q->dropped[HYB_DROP_IN_PROBE], sampled;
 
-	if (!q->probe_calls || inside < FEW_SAMPLES || q->sources & (1u << HYB_SOURCE_WALL))
+	if (!q->probe_calls || inside < FEW_SAMPLES ||
+		q->sources & (1u << HYB_SOURCE_WALL | 1u << HYB_SOURCE_EVENT))
 		return q->probe_time;
 	sampled = (uint64_t)((unsigned __int128)q->cpu * inside / (taken + inside));
 	return sampled > q->probe_time ? sampled : q->probe_time;
+}
+
+/* Puts the tree in order, with all that is known by its nodes. */
+static int arrange(struct profile *p, enum profile_sort sort, const uint64_t *weight)
+{
+	size_t count = p->tree.count;
+	uint32_t *map = calloc(count, sizeof(*map));
+	int r = map ? tree_arrange(&p->tree, sort, weight, map) : HYB_ENOMEM;
+
+	if (!r)
+		r = share_move(&p->share, map, count);
+	if (!r)
+		r = metric_sums_move(&p->metrics, map, count);
+	free(map);
+	return r;
+}
+
+/* In an order of the tree that does not depend on what was added first, so that rounding does not either. */
+static int share_all(struct profile *p)
+{
+	size_t count = p->tree.count;
+	uint32_t *probe = calloc(count, sizeof(*probe));
+	uint64_t *exclusive = calloc(count, sizeof(*exclusive));
+	int r = probe && exclusive ? arrange(p, PROFILE_SORT_INCLUSIVE, NULL) : HYB_ENOMEM;
+
+	for (uint32_t i = 1; !r && i < count; i++)
+		probe[i] = p->tree.nodes[i].kind == PROFILE_PROBE ? i : probe[p->tree.nodes[i].parent];
+	if (!r)
+		r = share_out(&p->share, probe, count, false, exclusive);
+	for (size_t i = 0; !r && i < count; i++)
+		p->tree.nodes[i].exclusive += exclusive[i];
+	if (!r)
+		r = metric_sums_finish(&p->metrics, &p->tree, probe);
+	free(exclusive);
+	free(probe);
+	return r;
 }
 
 int profile_finish(struct profile *p, struct hyb_error *err)
@@ -271,16 +431,22 @@ int profile_finish(struct profile *p, struct hyb_error *err)
 
 	q->achieved = base ? (double)taken * 1e9 / (double)base : 0;
 	q->probe_time = probe_time(q, taken);
-	r = share_out(&p->share, &p->tree);
+	q->wall = sum_wall(p);
+	for (uint32_t i = 0; i < p->tree.count; i++)
+		p->tree.nodes[i].spread = i;
+	r = p->options.spreads ? spreads_cover(&p->mpi.spreads, &p->tree) : 0;
+	if (!r)
+		r = share_all(p);
 	share_release(&p->share);
 	if (!r) {
 		tree_sum(&p->tree);
 		name_kinds(p);
 		tree_sum(&p->awaits);
-		r = tree_arrange(&p->tree, p->options.sort, NULL, NULL);
+		r = arrange(p, p->options.sort, NULL);
 	}
 	if (!r)
 		r = tree_arrange(&p->awaits, PROFILE_SORT_INCLUSIVE, NULL, NULL);
+	mpi_finish(&p->mpi);
 	p->quality.blocked = sum_blocked(p);
 	if (!r)
 		r = sum_unresolved(p);
@@ -289,6 +455,16 @@ int profile_finish(struct profile *p, struct hyb_error *err)
 		snprintf(err->text, sizeof(err->text), "out of memory with %zu nodes", p->tree.count);
 	}
 	return r;
+}
+
+/* `spread` is what a node's index was before. */
+uint32_t *profile_moved(const struct profile *p)
+{
+	uint32_t *now = calloc(p->tree.count, sizeof(*now));
+
+	for (uint32_t i = 0; now && i < p->tree.count; i++)
+		now[p->tree.nodes[i].spread] = i;
+	return now;
 }
 
 size_t profile_count(const struct profile *p)
@@ -301,9 +477,34 @@ const struct profile_node *profile_nodes(const struct profile *p)
 	return p->tree.nodes;
 }
 
+uint64_t profile_whole(const struct profile_node *top)
+{
+	return top->inclusive > top->blocked ? top->inclusive - top->blocked : top->inclusive;
+}
+
 const struct profile_quality *profile_quality(const struct profile *p)
 {
 	return &p->quality;
+}
+
+const struct profile_metric *profile_metrics(const struct profile *p, size_t *ret_count)
+{
+	*ret_count = p->metrics.count;
+	return p->metrics.finished;
+}
+
+const struct profile_value *profile_values(const struct profile *p)
+{
+	return p->metrics.values;
+}
+
+int profile_order(struct profile *p, const double *weight)
+{
+	uint64_t *weights = tree_weights(weight, p->tree.count);
+	int r = weights ? arrange(p, p->options.sort, weights) : HYB_ENOMEM;
+
+	free(weights);
+	return r;
 }
 
 const struct profile_unresolved *profile_unresolved(const struct profile *p, size_t *ret_count)
@@ -318,6 +519,41 @@ const struct profile_node *profile_awaits(const struct profile *p, size_t *ret_c
 	return p->awaits.nodes + 1;
 }
 
+const struct profile_function *profile_functions(const struct profile *p, size_t *ret_count)
+{
+	*ret_count = p->mpi.functions.count;
+	return p->mpi.functions.rows;
+}
+
+const struct profile_rank *profile_ranks(const struct profile *p, size_t *ret_count)
+{
+	*ret_count = p->mpi.ranks.count;
+	return p->mpi.ranks.rows;
+}
+
+const struct profile_flow *profile_flows(const struct profile *p, size_t *ret_count)
+{
+	*ret_count = p->mpi.flows.count;
+	return p->mpi.flows.rows;
+}
+
+const struct profile_volume *profile_volumes(const struct profile *p, size_t *ret_count)
+{
+	*ret_count = p->mpi.volumes.count;
+	return p->mpi.volumes.rows;
+}
+
+const struct profile_handle *profile_handles(const struct profile *p, size_t *ret_count)
+{
+	*ret_count = p->mpi.handles.count;
+	return p->mpi.handles.rows;
+}
+
+const struct profile_spread *profile_spreads(const struct profile *p)
+{
+	return p->mpi.spreads.rows;
+}
+
 void profile_free(struct profile *p)
 {
 	if (!p)
@@ -325,8 +561,13 @@ void profile_free(struct profile *p)
 	tree_release(&p->tree);
 	tree_release(&p->awaits);
 	share_release(&p->share);
+	metric_sums_release(&p->metrics);
+	mpi_release(&p->mpi);
 	codes_release(&p->codes);
 	strings_release(&p->strings);
+	table_release(&p->seen);
+	table_release(&p->nameless);
+	free(p->spans);
 	free(p->unresolved);
 	free(p);
 }

@@ -26,6 +26,17 @@
  *  - a probe without samples keeps its E;
  *  - frames between probe and sampled frame are intermediate: exclusive 0.
  * At every node: inclusive = exclusive + blocked + sum of the children's inclusive.
+ *
+ * Metrics (struct profile_metric) follow the same rules with what they grew by in the place of time:
+ *  - nothing is blocked: E of a probe is shared out among its samples, of a metric whose own overflow
+ *    took samples among those, of any other among the samples that share out time;
+ *  - what goes up and down (level) has its growth at each node, which may be negative: where memory was
+ *    taken and given back, not how much was in use;
+ *  - what is of the whole process (process_wide) all its threads see at once: it is that of the first of its
+ *    threads that take part, so that it counts once; what grew while others ran is where the first one was;
+ *  - at every node: inclusive = exclusive + sum of the children's inclusive.
+ * Without a clock (HYB_SOURCE_EVENT) time is shared out by the samples of that event, as by those of a CPU
+ * clock.
  */
 #ifndef HYB_PROFILE_H
 #define HYB_PROFILE_H
@@ -54,6 +65,25 @@ enum profile_sort {
 	PROFILE_SORT_CALLS = 3,
 };
 
+/*
+ * How a time, or (units of that for ns) what a metric grew by, is spread over the ranks.
+ * Whole numbers, so that sums do not depend on the order of adding. Ranks that do not have it count as 0.
+ */
+struct profile_spread {
+	unsigned __int128 squares; /* sum of the squares of the ns */
+	uint64_t ranks; /* that have it */
+	uint64_t total; /* ns */
+	uint64_t least, most; /* ns, of those that have it */
+	uint32_t least_rank, most_rank; /* where that was; the lowest of several */
+};
+
+/* Over `ranks` ranks: mean, ns; least with those that do not have it; standard deviation, ns; and how far the
+ * most is above the mean, percent of the mean. */
+uint64_t profile_spread_mean(const struct profile_spread *spread, uint64_t ranks);
+uint64_t profile_spread_least(const struct profile_spread *spread, uint64_t ranks);
+double profile_spread_deviation(const struct profile_spread *spread, uint64_t ranks);
+double profile_spread_imbalance(const struct profile_spread *spread, uint64_t ranks);
+
 struct profile_node {
 	uint32_t parent; /* index; smaller than the own one; the root's is 0 */
 	uint32_t first_child, next_sibling; /* index or 0; sorted as the options say */
@@ -61,16 +91,40 @@ struct profile_node {
 	bool guess; /* the name is made of the nearest symbol, or of an address */
 	bool demoted;
 	bool python; /* a frame of Python; `module` is then its interpreter's */
+	bool mpi; /* a function of MPI */
 	const char *name; /* function, region name, "[incomplete: ...]" */
 	const char *file; /* "" if not known */
 	const char *module; /* path, "" for regions */
 	unsigned line; /* leaf and call site: the line; probes: the region's line; else 0 */
+	unsigned declared; /* frames: line of the function's declaration, 0 if not known; no part of its
+			      identity */
 	uint64_t calls; /* probes */
 	uint64_t skipped; /* probes: calls that were only counted */
 	uint64_t samples; /* ended here; for probes: samples without a frame below */
 	uint64_t inclusive; /* ns */
 	uint64_t exclusive; /* ns, ran (or not sampled) here */
 	uint64_t blocked; /* ns, probes: waited here */
+	uint64_t messages; /* functions of MPI: sent or received, collectives, one-sided operations, transfers
+			    */
+	uint64_t sent, received; /* bytes of them */
+	uint64_t place; /* 0, or: siblings stand in this order, in front of the others */
+	uint32_t spread; /* of profile_spreads(), if that was wanted */
+};
+
+/* What was read beside time. */
+struct profile_metric {
+	const char *name, *unit, *description; /* as in struct hyb_metric */
+	bool level, process_wide;
+	bool estimated; /* in any process */
+	uint64_t period; /* the longest after which its overflow took samples; 0: it took none */
+	uint64_t samples; /* so taken, each in periods */
+	uint64_t processes; /* that read it */
+};
+
+/* Of a metric at a node. */
+struct profile_value {
+	int64_t inclusive, exclusive;
+	uint64_t samples; /* that its overflow took, and that ended here */
 };
 
 /* What the report's quality block says; sums over what was merged. */
@@ -93,6 +147,11 @@ struct profile_quality {
 	uint64_t gil_wait, gil_waits; /* ns that threads waited for Python's GIL, and how often */
 	uint64_t blocked; /* ns that anything was blocked, waiting for the GIL apart */
 	uint64_t damage;
+	uint64_t ranks; /* processes that are ranks of an MPI_COMM_WORLD */
+	uint64_t mpi_calls, mpi_time; /* calls of MPI, ns in them */
+	uint64_t mpi[8]; /* calls by enum hyb_mpi_count of the format */
+	uint64_t clocks; /* processes whose times were corrected */
+	uint64_t clock_error; /* ns, the largest by which a corrected one may be wrong */
 	unsigned rate; /* wanted, the highest */
 	unsigned sources; /* one bit for each enum hyb_source that a location used: 1 << source */
 	double achieved; /* samples a second of CPU (or of wall time, when that was sampled) */
@@ -108,13 +167,89 @@ struct profile_unresolved {
 	uint64_t samples; /* taken at them */
 };
 
+/* A function of MPI. */
+struct profile_function {
+	const char *name;
+	uint64_t calls, time; /* ns */
+	uint64_t messages, sent, received; /* as in struct profile_node */
+	struct profile_spread spread; /* of `time` over ranks */
+};
+
+/* A rank of an MPI_COMM_WORLD. */
+struct profile_rank {
+	uint64_t world; /* identity of that */
+	uint32_t rank;
+	uint32_t size; /* ranks of the world */
+	const char *host;
+	uint32_t pid;
+	unsigned thread_level; /* 0 single ... 3 multiple */
+	uint64_t selected; /* its processes that take part; 0: all below is 0, too */
+	uint64_t threads;
+	uint64_t wall; /* ns, of the process */
+	uint64_t thread_wall, cpu, blocked; /* ns, sums over its threads */
+	uint64_t mpi_calls, mpi_time; /* ns */
+	uint64_t messages_sent, messages_received; /* point to point */
+	uint64_t sent, received; /* bytes, without files */
+	uint64_t errors; /* calls of MPI that returned one */
+	int64_t clock_shift_start, clock_shift_end; /* ns that were added to its times */
+	uint64_t clock_error; /* ns by which they may be wrong then */
+};
+
+enum profile_flow_kind {
+	PROFILE_POINT_TO_POINT = 1,
+	PROFILE_ONE_SIDED =
+		2, /* `sent` by the origin of a put, `received` by that of a get; an update may be both */
+};
+
+/* Messages as one side saw them: each stands on both sides if both ranks were measured. */
+struct profile_side {
+	uint64_t messages, bytes;
+	uint64_t time; /* ns of the calls that carried one and waited for it */
+};
+
+/* All that went from one rank to another. */
+struct profile_flow {
+	uint64_t world;
+	uint32_t from, to; /* world ranks, or HYB_RANK_* */
+	uint32_t kind; /* enum profile_flow_kind */
+	uint32_t reserved;
+	struct profile_side sent, received;
+};
+
+/* All of one operation and size on one communicator, window or file. */
+struct profile_volume {
+	uint64_t world, handle; /* identities; handle 0: not known */
+	uint32_t message; /* enum hyb_message_kind */
+	uint32_t size_class; /* 0: no bytes; n: 2^(n-1) to 2^n - 1 bytes a message */
+	uint64_t messages, sent, received; /* bytes */
+	uint64_t time; /* ns, as in struct profile_side */
+};
+
+/* A communicator, window or file. */
+struct profile_handle {
+	uint64_t world, identity;
+	uint64_t parent; /* identity */
+	const char *name; /* "" if it has none */
+	uint32_t type; /* enum hyb_handle_type */
+	uint32_t size; /* processes in it (inter-communicator: in both groups) */
+	uint64_t members; /* of which were measured */
+};
+
 struct profile_options {
 	enum profile_mode mode;
 	enum profile_sort sort;
 	bool python_internals; /* frames of Python's interpreter are shown where they stand */
+	bool mpi_internals; /* and those inside MPI, which are else the time of the call */
 	bool split_locations; /* one top-level node for each process and thread */
+	bool split_ranks; /* one for each rank, and each process that is none */
+	bool spreads; /* over ranks, for all nodes: profile_spreads() */
+	const char *spread_metric; /* profile_spreads() of the growth of this metric, not of time; NULL */
+	bool traffic; /* profile_flows(), _volumes() and _handles() */
 	/* Which locations take part; NULL: all. */
 	bool (*select)(void *data, const struct hyb_location_info *location);
+	/* Is told of each where its nodes went: own[i] is the index in profile_nodes(), until
+	 * profile_finish(), of the one that has the samples of node i. May be NULL. 0 or HYB_ENOMEM. */
+	int (*placed)(void *data, const struct hyb_location_info *location, const uint32_t *own);
 	void *data;
 };
 
@@ -133,9 +268,33 @@ int profile_add(struct profile *profile, struct hyb_experiment *experiment, stru
 /* Sorts, and computes what is derived. To be called once, after the last profile_add. */
 int profile_finish(struct profile *profile, struct hyb_error *err);
 
+/*
+ * After profile_finish(), which puts the tree in order: for each index that profile_options.placed was told,
+ * the one that the node has now. profile_count() of them, to be freed; NULL when memory is out.
+ */
+uint32_t *profile_moved(const struct profile *profile);
+
 size_t profile_count(const struct profile *profile);
 const struct profile_node *profile_nodes(const struct profile *profile); /* node 0 is the root */
+/* What 100 % is: all time of the root, or of a location's node, but what was waited outside of all probes. */
+uint64_t profile_whole(const struct profile_node *top);
 const struct profile_quality *profile_quality(const struct profile *profile);
+
+/* "rank 3 thread 2 worker", "process 12 thread 12": what a location is called wherever it is shown. The
+ * buffer is returned. */
+#define PROFILE_LOCATION_NAME 160
+const char *profile_name_location(const struct hyb_location_info *location, char text[PROFILE_LOCATION_NAME]);
+
+/*
+ * The metrics of all processes, in the order of their indices there, then of their names; and of all nodes
+ * their values, [node * count + metric], NULL if there are none. Both live as long as the profile.
+ */
+const struct profile_metric *profile_metrics(const struct profile *profile, size_t *ret_count);
+const struct profile_value *profile_values(const struct profile *profile);
+
+/* Puts siblings with more weight first (by index of the node; NAN last) in place of the order of the options.
+ * 0 or HYB_ENOMEM. */
+int profile_order(struct profile *profile, const double *weight);
 
 /* By module, most samples first; lives as long as the profile. */
 const struct profile_unresolved *profile_unresolved(const struct profile *profile, size_t *ret_count);
@@ -146,6 +305,21 @@ const struct profile_unresolved *profile_unresolved(const struct profile *profil
  * suspension and resumption: many instances may wait at once, so this may exceed wall time).
  */
 const struct profile_node *profile_awaits(const struct profile *profile, size_t *ret_count);
+
+/*
+ * Of MPI; all live as long as the profile. Functions by time, most first; ranks, flows and volumes by
+ * world and number; handles by world, in the order of their types and names. Ranks that are not
+ * selected are among the ranks: whose number is missing left no file.
+ */
+const struct profile_function *profile_functions(const struct profile *profile, size_t *ret_count);
+const struct profile_rank *profile_ranks(const struct profile *profile, size_t *ret_count);
+const struct profile_flow *profile_flows(const struct profile *profile, size_t *ret_count);
+const struct profile_volume *profile_volumes(const struct profile *profile, size_t *ret_count);
+const struct profile_handle *profile_handles(const struct profile *profile, size_t *ret_count);
+
+/* By profile_node.spread: inclusive times, or growth of the metric, over ranks. NULL if they were not wanted.
+ */
+const struct profile_spread *profile_spreads(const struct profile *profile);
 
 void profile_free(struct profile *profile); /* accepts NULL */
 

@@ -48,72 +48,70 @@ int share_add_samples(struct share *share, const struct tree *tree, unsigned sou
 	return 0;
 }
 
-/* Orders the tree by names; values[] keeps up. */
-static int arrange(struct share *share, struct tree *tree)
+int share_move(struct share *share, const uint32_t *map, size_t count)
 {
-	size_t count = tree->count;
-	uint32_t *map = calloc(count, sizeof(*map));
-	int r = map ? tree_arrange(tree, PROFILE_SORT_INCLUSIVE, NULL, map) : HYB_ENOMEM;
-
-	for (unsigned s = 0; !r && s < SHARE_SOURCES; s++) {
+	for (unsigned s = 0; s < SHARE_SOURCES; s++) {
 		struct share_value *moved;
 
 		if (!share->values[s])
 			continue;
 		moved = calloc(count, sizeof(*moved));
-		if (!moved) {
-			r = HYB_ENOMEM;
-			break;
-		}
+		if (!moved)
+			return HYB_ENOMEM;
 		for (size_t i = 0; i < count && i < share->count[s]; i++)
 			moved[map[i]] = share->values[s][i];
 		free(share->values[s]);
 		share->values[s] = moved;
 		share->count[s] = count;
 	}
-	free(map);
-	return r;
+	return 0;
+}
+
+static uint64_t part_of(uint64_t before, uint64_t part, uint64_t whole, uint64_t amount, bool is_signed)
+{
+	if (is_signed && (int64_t)amount < 0)
+		return -slice(before, part, whole, -amount);
+	return slice(before, part, whole, amount);
 }
 
 /* total[] and passed[] are by probe, and zero before. */
-static void share_source(struct tree *tree, const struct share_value *values, const uint32_t *probe,
-	uint64_t *total, uint64_t *passed)
+static void share_source(const struct share *share, unsigned s, const uint32_t *probe, bool is_signed,
+	uint64_t *total, uint64_t *passed, uint64_t *to)
 {
-	for (size_t i = 0; i < tree->count; i++)
+	const struct share_value *values = share->values[s];
+	size_t count = share->count[s];
+
+	for (size_t i = 0; i < count; i++)
 		if (__builtin_add_overflow(total[probe[i]], values[i].weight, &total[probe[i]]))
 			total[probe[i]] = UINT64_MAX;
-	for (size_t i = 0; i < tree->count; i++) {
+	for (size_t i = 0; i < count; i++) {
 		uint32_t p = probe[i];
 		uint64_t room = total[p] - passed[p];
 		uint64_t weight = values[i].weight < room ? values[i].weight : room;
 
 		if (!total[p])
-			tree->nodes[i].exclusive += values[i].amount;
+			to[i] += values[i].amount;
 		else
-			tree->nodes[i].exclusive += slice(passed[p], weight, total[p], values[p].amount);
+			to[i] += part_of(passed[p], weight, total[p], values[p].amount, is_signed);
 		passed[p] += weight;
 	}
 }
 
-int share_out(struct share *share, struct tree *tree)
+int share_out(
+	const struct share *share, const uint32_t *probe, size_t count, bool is_signed, uint64_t *ret_values)
 {
-	size_t count = tree->count;
-	uint32_t *probe = calloc(count, sizeof(*probe));
-	int r = probe ? arrange(share, tree) : HYB_ENOMEM;
+	for (unsigned s = 0; s < SHARE_SOURCES; s++) {
+		uint64_t *sums;
 
-	for (uint32_t i = 1; !r && i < count; i++)
-		probe[i] = tree->nodes[i].kind == PROFILE_PROBE ? i : probe[tree->nodes[i].parent];
-	for (unsigned s = 0; !r && s < SHARE_SOURCES; s++) {
-		uint64_t *sums = share->values[s] ? calloc(2 * count, sizeof(*sums)) : NULL;
-
-		if (sums)
-			share_source(tree, share->values[s], probe, sums, sums + count);
-		else if (share->values[s])
-			r = HYB_ENOMEM;
+		if (!share->values[s])
+			continue;
+		sums = calloc(2 * count, sizeof(*sums));
+		if (!sums)
+			return HYB_ENOMEM;
+		share_source(share, s, probe, is_signed, sums, sums + count, ret_values);
 		free(sums);
 	}
-	free(probe);
-	return r;
+	return 0;
 }
 
 void share_release(struct share *share)

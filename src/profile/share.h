@@ -1,7 +1,7 @@
 /*
- * Shares the time that probes ran out among their samples, by the rules in
- * profile.h: over all locations that were merged, not for each alone, because a
- * short thread has no sample of its own as often as not.
+ * Shares the time that probes ran, or by how much a metric grew in them, out among their samples, by the
+ * rules in profile.h: over all locations that were merged, not for each alone, because a short thread has no
+ * sample of its own as often as not.
  */
 #ifndef HYB_SHARE_H
 #define HYB_SHARE_H
@@ -9,10 +9,11 @@
 #include "profile/tree.h"
 
 #define SHARE_SOURCES 8u
+#define SHARE_BY_OVERFLOW 6u /* source: samples of a metric's own overflow, whatever the clock was */
 
 struct share_value {
-	uint64_t amount; /* probes: ns to be shared out */
-	uint64_t weight; /* ns that samples at this very node stand for */
+	uint64_t amount; /* probes: ns (of a metric: its unit) to be shared out */
+	uint64_t weight; /* ns (units) that samples at this very node stand for */
 };
 
 /* By source (enum hyb_source) and node of the tree. Zero bytes are an empty, valid one. */
@@ -27,13 +28,16 @@ int share_add_time(
 int share_add_samples(struct share *share, const struct tree *tree, unsigned source, uint32_t node,
 	uint64_t samples, uint64_t period);
 
+/* The tree was put in another order; map: new index by old one. 0 or HYB_ENOMEM. */
+int share_move(struct share *share, const uint32_t *map, size_t count);
+
 /*
- * Adds all to the tree's exclusive times: of each probe and source exactly what
- * was added, in proportion to the weights; without any, to the probe itself.
- * Puts the tree in an order that does not depend on what was added first, so
- * that rounding does not either. 0 or HYB_ENOMEM.
+ * Adds all to ret_values[], by node: of each probe and source exactly what was
+ * added, in proportion to the weights; without any, to the probe itself. Amounts may be signed. `probe`: the
+ * nearest probe at or above each node. Rounding depends on the order of the nodes. 0 or HYB_ENOMEM.
  */
-int share_out(struct share *share, struct tree *tree);
+int share_out(
+	const struct share *share, const uint32_t *probe, size_t count, bool is_signed, uint64_t *ret_values);
 
 void share_release(struct share *share);
 

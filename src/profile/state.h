@@ -4,8 +4,31 @@
 
 #include "profile/codes.h"
 #include "profile/merge.h"
+#include "profile/metric_sums.h"
 #include "profile/intern.h"
+#include "profile/mpi.h"
+#include "profile/table.h"
 #include "profile/tree.h"
+
+/* Of an experiment, ns of real time: from the first start to the last end, if anything was selected. */
+struct profile_span {
+	int64_t first, last;
+};
+
+/* Code without a name that is shown: a row of a table, of which `samples` is no key. */
+struct nameless {
+	const char *module; /* path, interned */
+	uint64_t address;
+	uint64_t call;
+	uint64_t samples;
+};
+
+/* What tells a process from others, whatever it executes: a row of a table. */
+struct identity {
+	const char *host; /* interned */
+	uint64_t pid;
+	uint64_t experiment;
+};
 
 struct profile {
 	struct profile_options options;
@@ -14,10 +37,19 @@ struct profile {
 	struct tree tree;
 	struct tree awaits; /* a row for each coroutine, below the root: see profile_awaits() */
 	struct share share;
+	struct metric_sums metrics;
+	struct mpi mpi;
 	struct profile_quality quality;
+	struct profile_span *spans; /* by experiment, in the order of adding */
+	size_t span_count;
+	struct table seen; /* struct identity: processes that were added */
+	struct table nameless; /* of merged profiles; own code is in `codes` until the end */
 	struct profile_unresolved *unresolved;
 	size_t unresolved_count;
 };
+
+/* The span of an experiment, made if it is not there. NULL when memory is out. */
+struct profile_span *profile_span(struct profile *profile, size_t experiment);
 
 /* Adds one location, and what it says to the quality. Needs no file. 0 or HYB_ENOMEM. */
 int profile_add_location(
@@ -26,5 +58,8 @@ int profile_add_location(
 /* Adds what is known of a process to the quality, its locations apart. `again`: an earlier image was added.
  */
 void profile_add_process(struct profile *profile, const struct hyb_process *process, bool again);
+
+/* All locations of a process that take part were added; `selected`: any. 0 or HYB_ENOMEM. */
+int profile_end_process(struct profile *profile, const struct hyb_process *process, bool selected);
 
 #endif

@@ -16,17 +16,15 @@ static uint32_t probe_above(const struct hyb_node_info *nodes, uint32_t i)
 	return i ? nodes[nodes[i].parent].probe : 0;
 }
 
-/* exclusive[] of probes = inclusive - inclusive of the probes below. The other arrays are zero before. */
+/* From inclusive[], 0 for frames, makes exclusive[] in its place: without the probes below. The other arrays
+ * are zero before. */
 static void probe_times(const struct hyb_node_info *nodes, size_t count, uint64_t *exclusive, uint64_t *below,
 	uint64_t *passed)
 {
 	uint64_t *inclusive = exclusive;
 
-	for (uint32_t i = 0; i < count; i++) {
-		inclusive[i] = is_probe(&nodes[i]) ? nodes[i].inclusive : 0;
-		if (i)
-			below[probe_above(nodes, i)] += inclusive[i];
-	}
+	for (uint32_t i = 1; i < count; i++)
+		below[probe_above(nodes, i)] += inclusive[i];
 	for (uint32_t i = 1; i < count; i++) {
 		uint32_t p = probe_above(nodes, i);
 		uint64_t measured = inclusive[i];
@@ -71,6 +69,8 @@ int times_of_location(const struct hyb_location_info *location, struct times *re
 	int r = HYB_ENOMEM;
 
 	if (times.exclusive && times.blocked && scratch) {
+		for (size_t i = 0; i < count; i++)
+			times.exclusive[i] = is_probe(&location->nodes[i]) ? location->nodes[i].inclusive : 0;
 		probe_times(location->nodes, count, times.exclusive, scratch, scratch + count);
 		split_blocked(location, times.exclusive, times.blocked);
 		*ret_times = times;
@@ -80,6 +80,47 @@ int times_of_location(const struct hyb_location_info *location, struct times *re
 	times_release(&times);
 	free(scratch);
 	return r;
+}
+
+/* What may go down is not cut. Wraps as it likes. */
+static void plain_differences(const struct hyb_node_info *nodes, size_t count, uint64_t *values)
+{
+	for (uint32_t i = 1; i < count; i++) /* which is whole still: what is below comes later */
+		if (is_probe(&nodes[i]))
+			values[probe_above(nodes, i)] -= values[i];
+}
+
+int times_of_metric(const struct hyb_location_info *location, size_t metric, int64_t *ret_exclusive)
+{
+	const struct hyb_node_info *nodes = location->nodes;
+	size_t count = location->node_count;
+	uint64_t *values = (uint64_t *)ret_exclusive, *scratch;
+	bool plain = location->process->metrics[metric].level;
+
+	for (size_t i = 0; i < count; i++) {
+		ret_exclusive[i] = is_probe(&nodes[i]) && nodes[i].values ? nodes[i].values[metric] : 0;
+		plain |= ret_exclusive[i] < 0;
+	}
+	if (plain) {
+		plain_differences(nodes, count, values);
+		return 0;
+	}
+	scratch = calloc(2 * count, sizeof(*scratch));
+	if (!scratch)
+		return HYB_ENOMEM;
+	probe_times(nodes, count, values, scratch, scratch + count);
+	free(scratch);
+	return 0;
+}
+
+uint64_t times_period(const struct hyb_location_info *location)
+{
+	const struct hyb_process *process = location->process;
+
+	for (size_t i = 0; location->source == HYB_SOURCE_EVENT && i < process->metric_count; i++)
+		if (process->metrics[i].period)
+			return process->metrics[i].period;
+	return location->period;
 }
 
 void times_release(struct times *times)

@@ -22,4 +22,11 @@ struct times {
 int times_of_location(const struct hyb_location_info *location, struct times *ret_times);
 void times_release(struct times *times);
 
+/* Of a metric of its process, by index: what each probe has without those below it, 0 for frames. Cut in the
+ * same way, but for what goes down somewhere. 0 or HYB_ENOMEM. */
+int times_of_metric(const struct hyb_location_info *location, size_t metric, int64_t *ret_exclusive);
+
+/* What one of the location's samples stands for: ns, or with HYB_SOURCE_EVENT that much of the metric. */
+uint64_t times_period(const struct hyb_location_info *location);
+
 #endif

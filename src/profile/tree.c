@@ -1,5 +1,6 @@
 #include "profile/tree.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -85,20 +86,25 @@ uint32_t tree_child(struct tree *tree, uint32_t parent, const struct profile_nod
 		return 0;
 	mask = tree->slot_count - 1;
 	for (s = hash_node(parent, like) & mask; tree->slots[s]; s = (s + 1) & mask) {
-		const struct profile_node *n = &tree->nodes[tree->slots[s]];
+		struct profile_node *n = &tree->nodes[tree->slots[s]];
 
-		if (n->parent == parent && same_identity(n, like))
-			return tree->slots[s];
+		if (n->parent != parent || !same_identity(n, like))
+			continue;
+		n->python |= like->python; /* so that it does not matter who came first */
+		n->mpi |= like->mpi;
+		return tree->slots[s];
 	}
 	tree->nodes[tree->count] = (struct profile_node){
 		.parent = parent,
 		.kind = like->kind,
 		.guess = like->guess,
 		.python = like->python,
+		.mpi = like->mpi,
 		.name = like->name,
 		.file = like->file,
 		.module = like->module,
 		.line = like->line,
+		.declared = like->declared,
 	};
 	tree->slots[s] = (uint32_t)tree->count;
 	return (uint32_t)tree->count++;
@@ -160,6 +166,9 @@ static int compare_siblings(const void *pa, const void *pb, void *data)
 	const struct profile_node *a = &o->nodes[ia], *b = &o->nodes[ib];
 	int d;
 
+	/* 0, "no place", is behind all others */
+	if (a->place != b->place)
+		return a->place - 1 < b->place - 1 ? -1 : 1;
 	if (o->weight)
 		d = more_first(o->weight[ia], o->weight[ib]);
 	else
@@ -258,4 +267,20 @@ int tree_arrange(struct tree *tree, enum profile_sort sort, const uint64_t *weig
 	free(list);
 	free(start);
 	return r;
+}
+
+uint64_t *tree_weights(const double *weight, size_t count)
+{
+	uint64_t *weights = calloc(count + 1, sizeof(*weights));
+
+	for (size_t i = 0; weights && i < count; i++) {
+		double w = weight[i] + 0.0; /* there is but one 0 */
+		uint64_t bits;
+
+		memcpy(&bits, &w, sizeof(bits));
+		/* the bits of positive numbers are in their order, those of negative ones in the opposite */
+		if (!isnan(w))
+			weights[i] = bits >> 63 ? ~bits : bits | UINT64_C(1) << 63;
+	}
+	return weights;
 }

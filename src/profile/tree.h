@@ -37,4 +37,7 @@ void tree_sum(struct tree *tree);
  */
 int tree_arrange(struct tree *tree, enum profile_sort sort, const uint64_t *weight, uint32_t *ret_map);
 
+/* Weights for it that order nodes as these do, NAN last; to be freed. NULL when memory is out. */
+uint64_t *tree_weights(const double *weight, size_t count);
+
 #endif

@@ -10,14 +10,15 @@ void damage_add(struct damage *damage, const char *path, uint64_t offset, const 
 {
 	char what[512], *text;
 	va_list args;
+	size_t at = __atomic_fetch_add(&damage->count, 1, __ATOMIC_RELAXED);
 
-	if (damage->count++ >= DAMAGE_TEXTS)
+	if (at >= DAMAGE_TEXTS)
 		return;
 	va_start(args, format);
 	vsnprintf(what, sizeof(what), format, args);
 	va_end(args);
 	if (asprintf(&text, "%s: offset 0x%llx: %s", path, (unsigned long long)offset, what) >= 0)
-		damage->texts[damage->count - 1] = text;
+		__atomic_store_n(&damage->texts[at], text, __ATOMIC_RELEASE);
 }
 
 void damage_release(struct damage *damage)

@@ -6,7 +6,7 @@
 
 #define DAMAGE_TEXTS 100
 
-/* All zero is "none". */
+/* All zero is "none". Several threads may add at once. */
 struct damage {
 	size_t count; /* of all */
 	char *texts[DAMAGE_TEXTS]; /* of the first; NULL where memory was out */

@@ -2,10 +2,13 @@
 #ifndef HYB_EXPERIMENT_H
 #define HYB_EXPERIMENT_H
 
+#include "base/blob.h"
 #include "reader/process.h"
 
 struct hyb_experiment {
 	char *path;
+	struct file **files;
+	size_t file_count;
 	struct process **processes; /* by start */
 	size_t process_count;
 	struct hyb_text_pair *values; /* of the file `experiment` */
@@ -13,6 +16,23 @@ struct hyb_experiment {
 	struct arena arena;
 	struct damage damage;
 };
+
+/*
+ * Adds the processes of a file: one, or several of which those that cannot be read are damage. HYB_ENOMEM, or
+ * HYB_EFORMAT if there are none, and *err is set.
+ */
+int experiment_add_processes(struct hyb_experiment *experiment, struct file *file, struct hyb_error *err);
+
+/*
+ * Puts the times of all processes whose clock was measured beside that of rank 0 of their world on that
+ * clock. To be called once, when all processes are there. `from`: what other parts of the same experiment
+ * packed (not this one), one behind the other; NULL: there are none. It tells of damage. 0 or HYB_ENOMEM.
+ */
+int experiment_correct_clocks(struct hyb_experiment *experiment, struct blob_reader *from);
+
+/* What clocks of processes in other parts of the experiment are to be corrected with. `to` tells whether
+ * memory was out. */
+void experiment_pack_clocks(const struct hyb_experiment *experiment, struct blob *to);
 
 /* Reads the text file `path`, which may be missing, into experiment->values. 0 or HYB_ENOMEM. */
 int experiment_load_values(struct hyb_experiment *experiment, const char *path);

@@ -70,28 +70,29 @@ bool file_newer(const struct file *file)
 	return file->header.version_minor > HYB_VERSION_MINOR;
 }
 
-static int check_header(const struct file *file, const struct hyb_header *header, struct hyb_error *err)
+int file_check_header(struct hyb_header *header, const char *where, struct hyb_error *err)
 {
 	static const struct hyb_header zero;
-	const char *path = file->path;
 
 	if (!memcmp(header->magic, zero.magic, sizeof(zero.magic)))
-		return error_set(err, HYB_EFORMAT, "%s: empty: the measurement had not begun", path);
+		return error_set(err, HYB_EFORMAT, "%s: empty: the measurement had not begun", where);
 	if (memcmp(header->magic, HYB_MAGIC, sizeof(header->magic)))
-		return error_set(err, HYB_EFORMAT, "%s: not a .hyb file", path);
+		return error_set(err, HYB_EFORMAT, "%s: not a .hyb file", where);
 	if (header->version_major > HYB_VERSION_MAJOR)
 		return error_set(err, HYB_EVERSION,
 			"%s: written in format %u.%u, this program reads up to %u.x: use a newer hybrid",
-			path, header->version_major, header->version_minor, HYB_VERSION_MAJOR);
+			where, header->version_major, header->version_minor, HYB_VERSION_MAJOR);
 	if (header->version_major < HYB_VERSION_MAJOR || header->header_size < HEADER_LEAST ||
 		header->header_size > HYB_PAGE)
-		return error_set(err, HYB_EFORMAT, "%s: offset 0x8: the header is damaged", path);
+		return error_set(err, HYB_EFORMAT, "%s: offset 0x8: the header is damaged", where);
+	if (header->header_size < sizeof(*header))
+		memset((char *)header + header->header_size, 0, sizeof(*header) - header->header_size);
+	header->host[sizeof(header->host) - 1] = 0;
 	return HYB_OK;
 }
 
 static int read_header(struct file *file, struct hyb_error *err)
 {
-	struct hyb_header header;
 	struct stat st;
 	int64_t n;
 
@@ -99,17 +100,14 @@ static int read_header(struct file *file, struct hyb_error *err)
 		return error_system(err, file->path, "cannot be read");
 	if (!S_ISREG(st.st_mode))
 		return error_set(err, HYB_EFORMAT, "%s: not a regular file", file->path);
-	memset(&header, 0, sizeof(header));
-	n = file_read(file, 0, &header, sizeof(header));
+	n = file_read(file, 0, &file->header, sizeof(file->header));
 	if (n < 0)
 		return error_system(err, file->path, "cannot be read");
-	if (n < (int64_t)sizeof(header))
+	if (n < (int64_t)sizeof(file->header))
 		return error_set(err, HYB_EFORMAT, "%s: too short for a .hyb file (%lld bytes)", file->path,
 			(long long)n);
-	header.host[sizeof(header.host) - 1] = 0;
 	file->size = (uint64_t)st.st_size;
-	file->header = header;
-	return check_header(file, &header, err);
+	return file_check_header(&file->header, file->path, err);
 }
 
 /* The next page at or behind `offset` that is not in a hole of the file. */
@@ -143,14 +141,16 @@ static bool check_chunk(
 		used = sizeof(*raw);
 	chunk->used = used < chunk->size ? (uint32_t)used : chunk->size;
 	chunk->kind = raw->kind;
-	chunk->location = raw->location;
+	chunk->process = raw->process;
+	/* Definitions belong to the process, whatever their chunk says. */
+	chunk->location = raw->kind == HYB_CHUNK_DEFS ? 0 : raw->location;
 	chunk->serial = raw->serial;
 	return true;
 }
 
 static bool known_kind(uint16_t kind)
 {
-	return kind >= HYB_CHUNK_DEFS && kind <= HYB_CHUNK_STACK;
+	return kind >= HYB_CHUNK_DEFS && kind <= HYB_CHUNK_METRICS;
 }
 
 /* Says once of a run of pages that they are no chunks. */
@@ -196,6 +196,58 @@ static int walk(struct file *file, struct damage *damage, struct hyb_error *err)
 	return HYB_OK;
 }
 
+/* NODES by offset, since parents stand in front; TRACE by serial, which is the order in time. */
+static int compare_chunks(const void *a, const void *b)
+{
+	const struct chunk *x = *(struct chunk *const *)a, *y = *(struct chunk *const *)b;
+
+	if (x->process != y->process)
+		return x->process < y->process ? -1 : 1;
+	if (x->location != y->location)
+		return x->location < y->location ? -1 : 1;
+	if (x->kind != y->kind)
+		return x->kind < y->kind ? -1 : 1;
+	if (x->kind == HYB_CHUNK_TRACE && x->serial != y->serial)
+		return x->serial < y->serial ? -1 : 1;
+	return x->offset < y->offset ? -1 : x->offset > y->offset;
+}
+
+static int sort_chunks(struct file *file, struct hyb_error *err)
+{
+	size_t count = file->chunk_count;
+
+	file->sorted = malloc((count + !count) * sizeof(*file->sorted));
+	if (!file->sorted)
+		return error_set(err, HYB_ENOMEM, "%s: out of memory", file->path);
+	for (size_t i = 0; i < count; i++)
+		file->sorted[i] = &file->chunks[i];
+	qsort(file->sorted, count, sizeof(*file->sorted), compare_chunks);
+	return HYB_OK;
+}
+
+static bool is_named(uint16_t kind)
+{
+	return kind == HYB_CHUNK_DEFS || kind == HYB_CHUNK_NODES || kind == HYB_CHUNK_WIDE_NODES;
+}
+
+bool file_grows(const struct file *file, uint16_t process)
+{
+	uint64_t end = HYB_PAGE;
+	struct hyb_chunk raw;
+
+	for (size_t i = 0; i < file->chunk_count; i++) {
+		const struct chunk *chunk = &file->chunks[i];
+
+		end = chunk->offset + chunk->size;
+		if (chunk->process == process && is_named(chunk->kind) &&
+			file_read(file, chunk->offset, &raw, sizeof(raw)) == (int64_t)sizeof(raw) &&
+			raw.used > chunk->used)
+			return true;
+	}
+	return file_read(file, end, &raw, sizeof(raw)) == (int64_t)sizeof(raw) &&
+	       raw.magic == HYB_CHUNK_MAGIC;
+}
+
 int file_open(struct file *file, const char *path, struct damage *damage, struct hyb_error *err)
 {
 	int error;
@@ -211,6 +263,8 @@ int file_open(struct file *file, const char *path, struct damage *damage, struct
 		error = read_header(file, err);
 	if (!error)
 		error = walk(file, damage, err);
+	if (!error)
+		error = sort_chunks(file, err);
 	if (error)
 		file_release(file);
 	return error;
@@ -228,7 +282,9 @@ void file_release(struct file *file)
 	file_idle(file);
 	free(file->path);
 	free(file->chunks);
+	free(file->sorted);
 	file->path = NULL;
 	file->chunks = NULL;
+	file->sorted = NULL;
 	file->chunk_count = 0;
 }

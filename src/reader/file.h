@@ -1,4 +1,5 @@
-/* One .hyb file as bytes: its header and the table of its chunks. Knows nothing of their contents. */
+/* One .hyb file as bytes: its header and the table of its chunks, by process. Knows nothing of their
+ * contents. */
 #ifndef HYB_FILE_H
 #define HYB_FILE_H
 
@@ -12,6 +13,7 @@ struct chunk {
 	uint32_t used; /* of them written when the file was opened, at least the header */
 	uint32_t location;
 	uint16_t kind;
+	uint16_t process; /* 0 in a file of one */
 	bool noted; /* damage inside it was counted */
 };
 
@@ -19,8 +21,9 @@ struct file {
 	char *path;
 	int fd; /* -1: opened for each read */
 	uint64_t size; /* when it was opened */
-	struct hyb_header header;
+	struct hyb_header header; /* of a file of several processes: the little that is of all */
 	struct chunk *chunks; /* by offset */
+	struct chunk **sorted; /* by process, location, kind, then serial (TRACE) or offset */
 	size_t chunk_count;
 };
 
@@ -44,6 +47,18 @@ int64_t file_read(const struct file *file, uint64_t offset, void *buffer, size_t
  */
 size_t file_read_chunk(
 	const struct file *file, const struct chunk *chunk, void *buffer, struct damage *damage);
+
+/*
+ * Whether a header is one, and of a version that can be read; HYB_OK, or *err is "where: why". What its
+ * writer did not know is made 0.
+ */
+int file_check_header(struct hyb_header *header, const char *where, struct hyb_error *err);
+
+/*
+ * Whether more definitions, nodes or chunks of a process are there than when the file was opened: what was
+ * read later may speak of them.
+ */
+bool file_grows(const struct file *file, uint16_t process);
 
 /* Whether things that this reader does not know are to be expected. */
 bool file_newer(const struct file *file);

@@ -3,6 +3,9 @@
 #include "reader/defs.h"
 #include "reader/process.h"
 
+#define INDEX_FIRST 16u /* entries of module_index */
+#define THREADS_MOST 3u /* MPI_THREAD_MULTIPLE */
+
 enum outcome { TAKEN = 0, BAD = 1 }; /* or HYB_ENOMEM */
 
 static const char *keep(struct process *p, const char *text, size_t length)
@@ -24,11 +27,30 @@ static int take_region(struct process *p, uint64_t id, const struct hyb_def *def
 	to = &p->regions[p->region_count];
 	to->id = id;
 	to->region = (struct hyb_region){keep(p, name, raw->name_len), keep(p, file, raw->file_len),
-		raw->line, raw->kind, raw->kind == HYB_REGION_PYTHON};
+		raw->line, raw->kind, raw->kind == HYB_REGION_PYTHON, raw->kind == HYB_REGION_MPI};
 	if (!to->region.name || !to->region.file)
 		return HYB_ENOMEM;
 	p->region_count++;
 	return TAKEN;
+}
+
+/* Ids count from 1, as a rule without gaps. */
+static bool index_room(struct process *p, uint32_t id)
+{
+	uint32_t ids = p->module_ids ? p->module_ids : INDEX_FIRST;
+	uint16_t *grown;
+
+	if (id < p->module_ids)
+		return true;
+	while (ids <= id)
+		ids *= 2;
+	grown = realloc(p->module_index, ids * sizeof(*grown));
+	if (!grown)
+		return false;
+	memset(grown + p->module_ids, 0, (ids - p->module_ids) * sizeof(*grown));
+	p->module_index = grown;
+	p->module_ids = ids;
+	return true;
 }
 
 static int take_module(struct process *p, uint64_t id __attribute__((unused)), const struct hyb_def *def)
@@ -40,9 +62,9 @@ static int take_module(struct process *p, uint64_t id __attribute__((unused)), c
 
 	if (def->size < sizeof(*raw) || !def_strings(def, sizeof(*raw), raw->path_len, &path, 0, NULL) ||
 		raw->build_id_len > sizeof(raw->build_id) || !raw->id || raw->id >= MODULE_IDS ||
-		p->module_index[raw->id])
+		process_module(p, raw->id))
 		return BAD;
-	if (!ARRAY_ROOM(p->modules, count))
+	if (!ARRAY_ROOM(p->modules, count) || !index_room(p, raw->id))
 		return HYB_ENOMEM;
 	to = &p->modules[count];
 	*to = (struct hyb_module){.path = keep(p, path, raw->path_len),
@@ -147,6 +169,171 @@ static int take_child(struct process *p, uint64_t id __attribute__((unused)), co
 	return TAKEN;
 }
 
+/* --------------------------------------------------------------- metrics */
+
+static int take_metric(struct process *p, uint64_t id, const struct hyb_def *def)
+{
+	const struct hyb_def_metric *raw = (const struct hyb_def_metric *)def;
+	const char *name, *unit, *text;
+	struct hyb_metric *to;
+
+	if (def->size < sizeof(*raw) || raw->mode < HYB_METRIC_COUNT || raw->mode > HYB_METRIC_LEVEL ||
+		!def_strings(def, sizeof(*raw), raw->name_len, &name, raw->unit_len, &unit) ||
+		!def_strings(def, sizeof(*raw) + raw->name_len + raw->unit_len + 2u, raw->text_len, &text, 0,
+			NULL))
+		return BAD;
+	if (raw->index >= HYB_METRICS_MAX || p->metric_mask >> raw->index & 1) {
+		damage_add(p->damage, p->file->path, id,
+			raw->index < HYB_METRICS_MAX ? "metric %u is defined twice"
+						     : "a metric has the index %u, which is too large",
+			raw->index);
+		return TAKEN;
+	}
+	to = &p->metrics[raw->index];
+	*to = (struct hyb_metric){
+		.name = keep(p, name, raw->name_len),
+		.unit = keep(p, unit, raw->unit_len),
+		.description = keep(p, text, raw->text_len),
+		.level = raw->mode == HYB_METRIC_LEVEL,
+		.estimated = raw->flags & HYB_METRIC_ESTIMATED,
+		.process_wide = raw->flags & HYB_METRIC_PROCESS,
+		.period = raw->period,
+	};
+	p->metric_mask |= 1u << raw->index;
+	return to->name && to->unit && to->description ? TAKEN : HYB_ENOMEM;
+}
+
+/* Values stand side by side by index: one whose definition was lost keeps its place. */
+static void finish_metrics(struct process *p)
+{
+	for (uint32_t i = 0; p->metric_mask >> i; i++) {
+		p->info.metric_count = i + 1;
+		p->overflow_count += p->metrics[i].period != 0;
+		if (p->metric_mask >> i & 1)
+			continue;
+		p->metrics[i] =
+			(struct hyb_metric){.name = "(unknown metric)", .unit = "", .description = ""};
+		damage_add(p->damage, p->file->path, 0, "metric %u is not defined", i);
+	}
+	p->info.metrics = p->metrics;
+}
+
+/* ------------------------------------------------------------------- MPI */
+
+static int take_world(struct process *p, uint64_t id __attribute__((unused)), const struct hyb_def *def)
+{
+	const struct hyb_def_world *raw = (const struct hyb_def_world *)def;
+
+	if (def->size < sizeof(*raw) || !raw->identity || p->info.world || raw->size > HYB_RANK_FOREIGN ||
+		raw->rank >= raw->size || raw->threads > THREADS_MOST)
+		return BAD;
+	p->info.world = raw->identity;
+	p->info.rank = raw->rank;
+	p->info.world_size = raw->size;
+	p->info.thread_level = raw->threads;
+	return TAKEN;
+}
+
+static int take_handle(struct process *p, uint64_t id __attribute__((unused)), const struct hyb_def *def)
+{
+	const struct hyb_def_handle *raw = (const struct hyb_def_handle *)def;
+	size_t count = p->info.handle_count;
+	const char *name;
+
+	if (def->size < sizeof(*raw) || !def_strings(def, sizeof(*raw), raw->name_len, &name, 0, NULL) ||
+		!raw->id || raw->kind < HYB_HANDLE_COMM || raw->kind > HYB_HANDLE_FILE ||
+		raw->rank >= raw->size || raw->group > 1)
+		return BAD;
+	if (!ARRAY_ROOM(p->handles, count))
+		return HYB_ENOMEM;
+	p->handles[count] = (struct hyb_handle){
+		.identity = raw->identity,
+		.parent = raw->parent,
+		.id = raw->id,
+		.type = raw->kind,
+		.name = keep(p, name, raw->name_len),
+		.rank = raw->rank,
+		.size = raw->size,
+		.remote = raw->remote,
+		.group = raw->group,
+	};
+	if (!p->handles[count].name)
+		return HYB_ENOMEM;
+	p->info.handle_count++;
+	return TAKEN;
+}
+
+static int take_handle_name(struct process *p, uint64_t id __attribute__((unused)), const struct hyb_def *def)
+{
+	const struct hyb_def_handle_name *raw = (const struct hyb_def_handle_name *)def;
+	const char *name;
+
+	if (def->size < sizeof(*raw) || !def_strings(def, sizeof(*raw), raw->name_len, &name, 0, NULL))
+		return BAD;
+	if (!ARRAY_ROOM(p->names, p->name_count))
+		return HYB_ENOMEM;
+	p->names[p->name_count] = (struct handle_name){raw->id, keep(p, name, raw->name_len)};
+	return p->names[p->name_count++].name ? TAKEN : HYB_ENOMEM;
+}
+
+static int take_clock(struct process *p, uint64_t id __attribute__((unused)), const struct hyb_def *def)
+{
+	const struct hyb_def_clock *raw = (const struct hyb_def_clock *)def;
+	size_t count = p->info.offset_count;
+
+	if (def->size < sizeof(*raw))
+		return BAD;
+	if (!ARRAY_ROOM(p->offsets, count))
+		return HYB_ENOMEM;
+	p->offsets[count] = (struct hyb_clock_offset){raw->mono, raw->offset, raw->error, raw->reference};
+	p->info.offset_count++;
+	return TAKEN;
+}
+
+static int compare_handles(const void *a, const void *b)
+{
+	const struct hyb_handle *x = a, *y = b;
+
+	return x->id < y->id ? -1 : x->id > y->id;
+}
+
+static int compare_offsets(const void *a, const void *b)
+{
+	const struct hyb_clock_offset *x = a, *y = b;
+
+	return x->time < y->time ? -1 : x->time > y->time;
+}
+
+/* Sorts handles by id, each once, and names them; sorts clock offsets by time. */
+static void finish_mpi(struct process *p)
+{
+	size_t count = p->info.handle_count, kept = 0;
+
+	if (count)
+		qsort(p->handles, count, sizeof(*p->handles), compare_handles);
+	for (size_t i = 0; i < count; i++) {
+		if (kept && p->handles[kept - 1].id == p->handles[i].id)
+			damage_add(
+				p->damage, p->file->path, 0, "handle %u is defined twice", p->handles[i].id);
+		else
+			p->handles[kept++] = p->handles[i];
+	}
+	p->info.handle_count = kept;
+	for (size_t i = 0; i < p->name_count; i++) {
+		struct hyb_handle *handle = (struct hyb_handle *)process_handle(p, p->names[i].handle);
+
+		if (handle)
+			handle->name = p->names[i].name;
+		else
+			damage_add(p->damage, p->file->path, 0, "the unknown handle %u is named",
+				p->names[i].handle);
+	}
+	if (p->info.offset_count)
+		qsort(p->offsets, p->info.offset_count, sizeof(*p->offsets), compare_offsets);
+	p->info.handles = p->handles;
+	p->info.offsets = p->offsets;
+}
+
 /* Where a module was mapped matters to the runtime; node keys are free of it. */
 static int take_map(struct process *p __attribute__((unused)), uint64_t id __attribute__((unused)),
 	const struct hyb_def *def)
@@ -172,12 +359,17 @@ static take_fn *const take[] = {
 	[HYB_DEF_TEXT] = take_text,
 	[HYB_DEF_CHILD] = take_child,
 	[HYB_DEF_PAD] = take_pad,
+	[HYB_DEF_WORLD] = take_world,
+	[HYB_DEF_HANDLE] = take_handle,
+	[HYB_DEF_HANDLE_NAME] = take_handle_name,
+	[HYB_DEF_CLOCK] = take_clock,
+	[HYB_DEF_METRIC] = take_metric,
 };
 
 static int load_chunk(struct process *p, const struct chunk *chunk, void *buffer)
 {
-	size_t length = file_read_chunk(&p->file, chunk, buffer, p->damage);
-	const char *path = p->file.path;
+	size_t length = file_read_chunk(p->file, chunk, buffer, p->damage);
+	const char *path = p->file->path;
 	const struct hyb_def *def;
 	struct defs defs;
 
@@ -191,7 +383,7 @@ static int load_chunk(struct process *p, const struct chunk *chunk, void *buffer
 			return outcome;
 		if (outcome == BAD)
 			damage_add(p->damage, path, id, "a definition of type %u is damaged", def->type);
-		else if (!known && !file_newer(&p->file))
+		else if (!known && !file_newer(p->file))
 			damage_add(p->damage, path, id, "a definition of unknown type %u", def->type);
 	}
 	if (defs.garbage)
@@ -205,16 +397,19 @@ int process_load_defs(struct process *p)
 	void *buffer = malloc(HYB_SEGMENT);
 	int error = HYB_OK;
 
-	p->module_index = calloc(MODULE_IDS, sizeof(*p->module_index));
-	if (!buffer || !p->module_index)
+	if (!buffer)
 		error = HYB_ENOMEM;
-	for (size_t i = 0; i < p->file.chunk_count && !error; i++)
-		if (p->file.chunks[i].kind == HYB_CHUNK_DEFS)
-			error = load_chunk(p, &p->file.chunks[i], buffer);
+	for (size_t i = 0; i < p->chunk_count && !error; i++)
+		if (p->chunks[i]->kind == HYB_CHUNK_DEFS)
+			error = load_chunk(p, p->chunks[i], buffer);
 	free(buffer);
 	p->info.modules = p->modules;
 	p->info.metadata = p->metadata;
 	p->info.notes = p->notes;
 	p->info.children = p->children;
-	return error;
+	if (error)
+		return error;
+	finish_metrics(p);
+	finish_mpi(p);
+	return HYB_OK;
 }

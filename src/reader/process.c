@@ -2,47 +2,26 @@
 
 #include <stdlib.h>
 
-/* NODES by offset, since parents stand in front; TRACE by serial, which is the order in time. */
-static int compare_chunks(const void *a, const void *b)
+/* Bytes of the file that are its own. */
+static uint64_t own_size(const struct process *p)
 {
-	const struct chunk *x = *(struct chunk *const *)a, *y = *(struct chunk *const *)b;
+	uint64_t size = p->number ? 0 : p->file->size;
 
-	if (x->location != y->location)
-		return x->location < y->location ? -1 : 1;
-	if (x->kind != y->kind)
-		return x->kind < y->kind ? -1 : 1;
-	if (x->kind == HYB_CHUNK_TRACE && x->serial != y->serial)
-		return x->serial < y->serial ? -1 : 1;
-	return x->offset < y->offset ? -1 : x->offset > y->offset;
+	for (size_t i = 0; i < p->chunk_count && p->number; i++)
+		size += p->chunks[i]->size;
+	return size;
 }
 
-static int sort_chunks(struct process *p)
+static void fill_info(struct process *p, struct hyb_experiment *experiment)
 {
-	size_t count = p->file.chunk_count;
-
-	p->sorted = malloc((count + 1) * sizeof(*p->sorted));
-	if (!p->sorted)
-		return HYB_ENOMEM;
-	for (size_t i = 0; i < count; i++)
-		p->sorted[i] = &p->file.chunks[i];
-	qsort(p->sorted, count, sizeof(*p->sorted), compare_chunks);
-	return HYB_OK;
-}
-
-static int fill_info(struct process *p, struct hyb_experiment *experiment)
-{
-	const struct hyb_header *h = &p->file.header;
+	const struct hyb_header *h = &p->header;
 	const struct clock *clock = &p->clock;
-	const char *host = arena_string(p->arena, h->host, strnlen(h->host, sizeof(h->host)));
-	const char *path = arena_string(p->arena, p->file.path, strlen(p->file.path));
 	bool known_rate = !clock->fraction && clock->whole == 1;
 
-	if (!host || !path)
-		return HYB_ENOMEM;
 	p->info = (struct hyb_process){
 		.experiment = experiment,
-		.file = path,
-		.host = host,
+		.file = p->file->path,
+		.host = h->host,
 		.pid = h->pid,
 		.ppid = h->ppid,
 		.image = h->image,
@@ -59,15 +38,16 @@ static int fill_info(struct process *p, struct hyb_experiment *experiment)
 		.regions_lost = h->regions_lost,
 		.names_cut = h->names_cut,
 		.probe_cost = clock_span(clock, h->probe_cost),
-		.file_size = p->file.size,
+		.rank = HYB_RANK_NONE,
+		.clock_domain = h->clock_domain,
+		.file_size = own_size(p),
 	};
-	return HYB_OK;
 }
 
 /* The header's word, or the last moment at which it was certainly there. */
 static void fill_end(struct process *p)
 {
-	const struct hyb_header *h = &p->file.header;
+	const struct hyb_header *h = &p->header;
 	uint64_t end = clock_time(&p->clock, h->end ? h->end : h->last.tick);
 
 	for (size_t i = 0; i < p->info.location_count && !h->end; i++)
@@ -78,17 +58,14 @@ static void fill_end(struct process *p)
 
 static int load(struct process *p, struct hyb_experiment *experiment)
 {
-	const struct hyb_header *h = &p->file.header;
+	const struct hyb_header *h = &p->header;
 	int error;
 
 	if (!clock_init(&p->clock, &h->first, &h->last))
-		damage_add(p->damage, p->file.path, offsetof(struct hyb_header, first),
+		damage_add(p->damage, p->file->path, offsetof(struct hyb_header, first),
 			"the clock went backwards: times are ticks");
-	error = fill_info(p, experiment);
-	if (!error)
-		error = sort_chunks(p);
-	if (!error)
-		error = process_load_defs(p);
+	fill_info(p, experiment);
+	error = process_load_defs(p);
 	if (!error)
 		error = process_load_locations(p);
 	if (!error)
@@ -96,29 +73,23 @@ static int load(struct process *p, struct hyb_experiment *experiment)
 	return error;
 }
 
-int process_open(const char *path, struct hyb_experiment *experiment, struct arena *arena,
-	struct damage *damage, struct process **ret, struct hyb_error *err)
+struct process *process_open(const struct process_source *source)
 {
 	struct process *p = calloc(1, sizeof(*p));
-	int error;
 
 	if (!p)
-		return error_set(err, HYB_ENOMEM, "%s: out of memory", path);
-	p->arena = arena;
-	p->damage = damage;
-	error = file_open(&p->file, path, damage, err);
-	if (error) {
-		free(p);
-		return error;
-	}
-	error = load(p, experiment);
-	if (error) {
-		error_set(err, error, "%s: out of memory", path);
-		process_close(p);
-		return error;
-	}
-	*ret = p;
-	return HYB_OK;
+		return NULL;
+	p->arena = source->arena;
+	p->damage = source->damage;
+	p->file = source->file;
+	p->header = *source->header;
+	p->number = source->number;
+	p->chunks = source->chunks;
+	p->chunk_count = source->chunk_count;
+	if (!load(p, source->experiment))
+		return p;
+	process_close(p);
+	return NULL;
 }
 
 void process_close(struct process *p)
@@ -140,9 +111,15 @@ void process_close(struct process *p)
 	free(p->metadata);
 	free(p->notes);
 	free(p->children);
-	free(p->sorted);
-	file_release(&p->file);
+	free(p->handles);
+	free(p->offsets);
+	free(p->names);
 	free(p);
+}
+
+bool process_grows(const struct process *p)
+{
+	return p->header.state == HYB_STATE_RUNNING && file_grows(p->file, (uint16_t)p->number);
 }
 
 /* All kinds of entries begin with their id. */
@@ -182,4 +159,24 @@ const char *process_text(const struct process *p, uint64_t id)
 	const struct def_text *def = find(p->texts, p->text_count, sizeof(*def), id);
 
 	return def ? def->text : NULL;
+}
+
+const struct hyb_handle *process_handle(const struct process *p, uint32_t id)
+{
+	size_t low = 0, high = p->info.handle_count;
+
+	/* As a rule they are 1, 2, 3 ... */
+	if (id - 1 < high && p->handles[id - 1].id == id)
+		return &p->handles[id - 1];
+	while (low < high) {
+		size_t middle = (low + high) / 2;
+
+		if (p->handles[middle].id == id)
+			return &p->handles[middle];
+		if (p->handles[middle].id < id)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return NULL;
 }

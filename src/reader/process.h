@@ -1,10 +1,11 @@
-/* What the reader holds of one .hyb file: definitions, and its threads. */
+/* What the reader holds of one process: definitions, and its threads. */
 #ifndef HYB_PROCESS_H
 #define HYB_PROCESS_H
 
 #include "base/arena.h"
 #include "reader/clock.h"
 #include "reader/file.h"
+#include "reader/trace.h"
 
 /* A definition under its id, the file offset. Arrays of these are sorted by id. */
 struct def_region {
@@ -22,6 +23,12 @@ struct def_text {
 	const char *text;
 };
 
+/* A name that a handle of MPI was given. */
+struct handle_name {
+	uint32_t handle;
+	const char *name;
+};
+
 /* Node ids [first, first + count) of a location; the index of the first is index[base]. */
 struct span {
 	uint32_t first, count, base;
@@ -35,41 +42,91 @@ struct location {
 	struct span *spans; /* by `first` */
 	size_t span_count;
 	uint32_t *index; /* index in nodes[] or NODE_NONE, by slot */
-	struct chunk **traces; /* by serial; in process->sorted */
+	struct chunk **traces; /* by serial; in file->sorted */
 	size_t trace_count;
 };
 
 struct process {
 	struct hyb_process info; /* first: a struct hyb_process is one of these */
-	struct file file;
+	struct file *file; /* the experiment's; of several processes perhaps */
+	uint32_t number; /* in a file of several, else 0 */
+	struct hyb_header header;
+	struct chunk **chunks; /* its own: a part of file->sorted */
+	size_t chunk_count;
 	struct clock clock;
+	bool corrected; /* the clock has its shift */
 	struct arena *arena; /* the experiment's */
 	struct damage *damage; /* the experiment's */
-	struct chunk **sorted; /* by location, kind, then serial (TRACE) or offset */
 	struct def_region *regions;
 	struct def_counter *counters;
 	struct def_text *texts;
-	size_t region_count, counter_count, text_count;
-	struct hyb_module *modules; /* the following four: as in info, grown by array_room */
+	struct handle_name *names;
+	size_t region_count, counter_count, text_count, name_count;
+	struct hyb_module *modules; /* the following six: as in info, grown by array_room */
 	struct hyb_text_pair *metadata;
 	struct hyb_note *notes;
 	struct hyb_child *children;
+	struct hyb_handle *handles;
+	struct hyb_clock_offset *offsets;
+	struct hyb_metric metrics[HYB_METRICS_MAX]; /* those of metric_mask are defined */
+	uint32_t metric_mask;
+	uint32_t overflow_count; /* of them with a period */
 	uint16_t *module_index; /* by module id: 1 + index in modules, 0: none */
+	uint32_t module_ids; /* there is an entry for each below */
 	struct location *locations; /* beside info.locations */
 };
 
+#define HYB_METRICS_SINCE 3 /* minor version that brought metrics */
 #define MODULE_IDS 65536u /* of which 0 is none */
 
-/* Opens one file. On failure nothing is held. */
-int process_open(const char *path, struct hyb_experiment *experiment, struct arena *arena,
-	struct damage *damage, struct process **ret, struct hyb_error *err);
+/* NULL: no module, or not known. */
+static inline const struct hyb_module *process_module(const struct process *process, uint32_t id)
+{
+	uint32_t index = id < process->module_ids ? process->module_index[id] : 0;
+
+	return index ? &process->modules[index - 1] : NULL;
+}
+
+/* What process_open() needs: where to find it, and whose it will be. */
+struct process_source {
+	struct hyb_experiment *experiment;
+	struct arena *arena;
+	struct damage *damage;
+	struct file *file;
+	const struct hyb_header *header;
+	uint32_t number;
+	struct chunk **chunks;
+	size_t chunk_count;
+};
+
+/* NULL if out of memory; nothing is held then. */
+struct process *process_open(const struct process_source *source);
 
 void process_close(struct process *process); /* accepts NULL */
+
+/* Whether what is not known may have been written since the file was opened: no damage then. */
+bool process_grows(const struct process *process);
 
 /* The definition of that id, or NULL. */
 const struct hyb_region *process_region(const struct process *process, uint64_t id);
 const struct def_counter *process_counter(const struct process *process, uint64_t id);
 const char *process_text(const struct process *process, uint64_t id);
+
+/* The handle of that id (not 0, and there are gaps only in damaged files), or NULL. */
+const struct hyb_handle *process_handle(const struct process *process, uint32_t id);
+
+/* Whether a peer is a rank of the process's world, HYB_RANK_NONE, or of another world. */
+static inline bool process_peer(const struct process *process, uint32_t peer)
+{
+	return peer & HYB_RANK_FOREIGN || peer < process->info.world_size;
+}
+
+/* How the records of its traces are to be read. */
+static inline struct trace_layout process_layout(const struct process *process)
+{
+	return (struct trace_layout){(uint8_t)process->info.metric_count, !process->header.trace_events,
+		process->file->header.version_minor >= HYB_METRICS_SINCE};
+}
 
 /* Reads all DEFS chunks. 0 or HYB_ENOMEM. */
 int process_load_defs(struct process *process);

@@ -3,14 +3,17 @@
 #include <stdlib.h>
 
 #include "base/array.h"
+#include "reader/mpi_record.h"
 
-/* Once a chunk, and only in one of two passes. */
+#define OTHER_SINCE 2 /* minor version that gave OTHER records their meaning */
+
+/* Once a chunk, and only in one of two passes. Iterators of other threads may have the same chunk. */
 static void note(struct stream *s, const char *what)
 {
-	if (s->quiet || s->chunk->noted)
+	if (s->quiet || __atomic_exchange_n(&s->chunk->noted, true, __ATOMIC_RELAXED) ||
+		process_grows(s->process))
 		return;
-	s->chunk->noted = true;
-	damage_add(s->process->damage, s->process->file.path, s->chunk->offset + trace_offset(&s->trace),
+	damage_add(s->process->damage, s->process->file->path, s->chunk->offset + trace_offset(&s->trace),
 		"%s", what);
 }
 
@@ -35,7 +38,7 @@ static void begin_chunk(struct stream *s, size_t length)
 	uint64_t floor = s->trace.tick;
 	uint32_t region;
 
-	trace_init(&s->trace, s->buffer, length);
+	trace_init(&s->trace, s->buffer, length, process_layout(s->process));
 	s->gap |= s->trace.start.lost != 0;
 	if (s->trace.tick < floor) {
 		if (s->trace.pos < s->trace.end)
@@ -75,8 +78,8 @@ static int load_chunk(struct stream *s)
 		note(s, "the trace chunk in front of this one is missing");
 	}
 	s->next_serial = chunk->serial + 1;
-	begin_chunk(s, file_read_chunk(&s->process->file, chunk, s->buffer,
-			       s->quiet ? &ignored : s->process->damage));
+	begin_chunk(s, file_read_chunk(
+			       s->process->file, chunk, s->buffer, s->quiet ? &ignored : s->process->damage));
 	return 1;
 }
 
@@ -117,6 +120,13 @@ static bool resolve(struct stream *s, struct trace_record *r)
 	case HYB_RECORD_MARKER:
 		r->node = 0;
 		return true;
+	case HYB_RECORD_OTHER:
+		r->node = s->region;
+		if (r->id != HYB_OTHER_METRICS || !s->trace.layout.values)
+			return true;
+		if (s->trace.layout.metrics != s->metrics)
+			note(s, "a trace chunk does not have the values of the metrics that the process has");
+		return false;
 	default:
 		return false;
 	}
@@ -148,9 +158,30 @@ static int next_record(struct stream *s, struct trace_record *r)
 	}
 }
 
+/* The values at a record; NULL if they are not known. */
+static const int64_t *values_of(struct stream *s, const struct trace_record *r)
+{
+	if (!(r->flags & HYB_RECORD_METRICS) || s->trace.layout.metrics != s->metrics)
+		return NULL;
+	if (!s->trace.known)
+		note(s, "values of metrics without those at the start of their chunk");
+	return s->trace.known ? s->trace.values : NULL;
+}
+
+/* Puts values, less others if there are any, in a row; NULL: they are not known. */
+static void set_row(const struct stream *s, int64_t *row, const int64_t *values, const int64_t *less)
+{
+	if (!values)
+		row[0] = VALUE_UNKNOWN;
+	for (uint32_t i = 0; values && i < s->metrics; i++)
+		row[i] = (int64_t)((uint64_t)values[i] - (less ? (uint64_t)less[i] : 0));
+}
+
 static void forget_instances(struct stream *s)
 {
 	memset(s->entered, 0xff, s->info->node_count * sizeof(*s->entered));
+	for (size_t i = 0; s->metrics && i < s->info->node_count; i++)
+		s->entered_values[i * s->metrics] = VALUE_UNKNOWN;
 }
 
 static void rewind_stream(struct stream *s)
@@ -169,7 +200,7 @@ static void rewind_stream(struct stream *s)
  * In the first pass the samples of an unfinished instance are a chain: its
  * last one in entered[probe], each one's predecessor in ends[].
  */
-static void end_chain(struct stream *s, uint32_t probe, uint64_t tick)
+static void end_chain(struct stream *s, uint32_t probe, uint64_t tick, const int64_t *values)
 {
 	uint64_t at = s->entered[probe];
 
@@ -177,6 +208,8 @@ static void end_chain(struct stream *s, uint32_t probe, uint64_t tick)
 		uint64_t before = s->ends[at];
 
 		s->ends[at] = tick;
+		if (s->metrics)
+			set_row(s, &s->end_values[at * s->metrics], values, NULL);
 		at = before;
 	}
 	s->entered[probe] = HYB_TIME_UNKNOWN;
@@ -185,18 +218,20 @@ static void end_chain(struct stream *s, uint32_t probe, uint64_t tick)
 static void end_all(struct stream *s)
 {
 	for (size_t i = 0; i < s->info->node_count; i++)
-		end_chain(s, (uint32_t)i, HYB_TIME_UNKNOWN);
+		end_chain(s, (uint32_t)i, HYB_TIME_UNKNOWN, NULL);
 }
 
 static int chain_sample(struct stream *s, const struct trace_record *r)
 {
 	uint32_t probe = s->info->nodes[r->node].probe;
 
-	if (!ARRAY_ROOM(s->ends, s->end_count))
+	if (!ARRAY_ROOM(s->ends, s->end_count) ||
+		(s->metrics &&
+			!array_room(&s->end_values, s->end_count, s->metrics * sizeof(*s->end_values))))
 		return HYB_ENOMEM;
 	/* A new instance, and nothing said when the one before it ended. */
 	if (r->flags & HYB_SAMPLE_FIRST)
-		end_chain(s, probe, HYB_TIME_UNKNOWN);
+		end_chain(s, probe, HYB_TIME_UNKNOWN, NULL);
 	s->ends[s->end_count] = s->entered[probe];
 	s->entered[probe] = s->end_count++;
 	return HYB_OK;
@@ -212,9 +247,9 @@ static int find_ends(struct stream *s)
 		if (r.kind == HYB_RECORD_SAMPLE)
 			result = chain_sample(s, &r);
 		else if (r.kind == HYB_RECORD_ENTER)
-			end_chain(s, r.node, HYB_TIME_UNKNOWN);
+			end_chain(s, r.node, HYB_TIME_UNKNOWN, NULL);
 		else if (r.kind == HYB_RECORD_LEAVE || r.kind == HYB_RECORD_COMPLETE)
-			end_chain(s, r.node, r.tick);
+			end_chain(s, r.node, r.tick, values_of(s, &r));
 		else if (r.kind == HYB_RECORD_NONE)
 			end_all(s);
 		if (result < 0)
@@ -271,6 +306,61 @@ static bool fill_text(struct stream *s, const struct trace_record *r, struct hyb
 	return true;
 }
 
+/* What each subtype of OTHER is: an event, and what kind of message. */
+static const struct {
+	uint8_t event, message;
+} others[] = {
+	[HYB_OTHER_SEND] = {HYB_EVENT_MESSAGE, HYB_SEND},
+	[HYB_OTHER_RECV] = {HYB_EVENT_MESSAGE, HYB_RECV},
+	[HYB_OTHER_POSTED] = {HYB_EVENT_POSTED, 0},
+	[HYB_OTHER_SENT] = {HYB_EVENT_SENT, 0},
+	[HYB_OTHER_TESTED] = {HYB_EVENT_TESTED, 0},
+	[HYB_OTHER_CANCELLED] = {HYB_EVENT_CANCELLED, 0},
+	[HYB_OTHER_COLLECTIVE] = {HYB_EVENT_MESSAGE, HYB_COLLECTIVE},
+	[HYB_OTHER_COLLECTED] = {HYB_EVENT_COLLECTED, 0},
+	[HYB_OTHER_PUT] = {HYB_EVENT_MESSAGE, HYB_PUT},
+	[HYB_OTHER_GET] = {HYB_EVENT_MESSAGE, HYB_GET},
+	[HYB_OTHER_UPDATE] = {HYB_EVENT_MESSAGE, HYB_UPDATE},
+	[HYB_OTHER_EPOCH] = {HYB_EVENT_EPOCH, 0},
+	[HYB_OTHER_READ] = {HYB_EVENT_MESSAGE, HYB_READ},
+	[HYB_OTHER_WRITE] = {HYB_EVENT_MESSAGE, HYB_WRITE},
+	[HYB_OTHER_DONE] = {HYB_EVENT_DONE, 0},
+	[HYB_OTHER_FAILED] = {HYB_EVENT_FAILED, 0},
+};
+
+/* False: not known, or damaged; the record is left out. */
+static bool fill_mpi(struct stream *s, const struct trace_record *r, struct hyb_event *e)
+{
+	struct mpi_record mpi;
+	int result;
+
+	if (s->process->file->header.version_minor < OTHER_SINCE)
+		return false;
+	result = mpi_record_decode(r->id, r->body, r->value, &mpi);
+	if (result < 0)
+		note(s, "a record of MPI is too short");
+	if (result <= 0)
+		return false;
+	e->kind = others[r->id].event;
+	e->message = others[r->id].message;
+	e->tag = mpi.tag;
+	e->sent = mpi.sent;
+	e->received = mpi.received;
+	e->offset = mpi.offset;
+	e->request = mpi.request;
+	e->value.integer = mpi.error;
+	if (!process_peer(s->process, mpi.peer))
+		note(s, "a message with an unknown rank");
+	else
+		e->peer = mpi.peer;
+	if (mpi.handle) {
+		e->handle = process_handle(s->process, mpi.handle);
+		if (!e->handle)
+			note(s, "a message by an unknown handle");
+	}
+	return true;
+}
+
 static bool fill_event(struct stream *s, const struct trace_record *r, struct hyb_event *e)
 {
 	*e = (struct hyb_event){
@@ -279,6 +369,8 @@ static bool fill_event(struct stream *s, const struct trace_record *r, struct hy
 		.node = r->node,
 		.since = HYB_TIME_UNKNOWN,
 		.until = HYB_TIME_UNKNOWN,
+		.peer = HYB_RANK_NONE,
+		.offset = UINT64_MAX,
 	};
 	switch ((enum hyb_record)r->kind) {
 	case HYB_RECORD_SAMPLE:
@@ -297,8 +389,65 @@ static bool fill_event(struct stream *s, const struct trace_record *r, struct hy
 		e->kind = HYB_EVENT_GAP;
 		forget_instances(s);
 		return true;
+	case HYB_RECORD_OTHER:
+		return fill_mpi(s, r, e);
 	default:
 		return fill_text(s, r, e);
+	}
+}
+
+/* ---------------------------------------------------------------- metrics */
+
+/* By how much the values have grown since a sample's instance was entered, and will grow to its end. */
+static void compare(struct stream *s, const int64_t *row, struct hyb_event *e)
+{
+	if (e->since != HYB_TIME_UNKNOWN && row[0] != VALUE_UNKNOWN) {
+		set_row(s, s->since, e->values, row);
+		e->since_values = s->since;
+	}
+	if (e->until == HYB_TIME_UNKNOWN)
+		return;
+	row = &s->end_values[(s->sample - 1) * s->metrics];
+	if (row[0] != VALUE_UNKNOWN) {
+		set_row(s, s->until, row, e->values);
+		e->until_values = s->until;
+	}
+}
+
+/* The metric whose overflow took a sample, counted from 1; 0: the clock did. */
+static uint32_t overflow_of(struct stream *s, const struct trace_record *r)
+{
+	if (!(r->flags & HYB_SAMPLE_EVENT))
+		return 0;
+	if (r->metric < s->metrics && s->process->metrics[r->metric].period)
+		return (uint32_t)r->metric + 1;
+	note(s, "a sample by the overflow of a metric that takes none");
+	return 0;
+}
+
+/* Adds what metrics say to an event that was filled. Apart, so that it costs nothing where there are none. */
+__attribute__((noinline)) static void measure(
+	struct stream *s, const struct trace_record *r, struct hyb_event *e)
+{
+	int64_t *row = &s->entered_values[(size_t)s->info->nodes[r->node].probe * s->metrics];
+
+	if (r->kind == HYB_RECORD_NONE || r->kind > HYB_RECORD_COMPLETE)
+		return;
+	e->values = values_of(s, r);
+	switch ((enum hyb_record)r->kind) {
+	case HYB_RECORD_SAMPLE:
+		e->overflow = overflow_of(s, r);
+		/* Where there are ENTER records, that has told. */
+		if (r->flags & HYB_SAMPLE_FIRST && s->trace.layout.since)
+			set_row(s, row, e->values, r->since_values);
+		if (e->values)
+			compare(s, row, e);
+		break;
+	case HYB_RECORD_ENTER:
+		set_row(s, row, e->values, NULL);
+		break;
+	default:
+		row[0] = VALUE_UNKNOWN;
 	}
 }
 
@@ -310,6 +459,8 @@ int stream_next(struct stream *s, struct hyb_event *ret)
 	do
 		result = next_record(s, &r);
 	while (result > 0 && !fill_event(s, &r, ret));
+	if (__builtin_expect(s->metrics && result > 0, 0))
+		measure(s, &r, ret);
 	return result;
 }
 
@@ -321,8 +472,11 @@ int stream_init(struct stream *s, const struct hyb_location_info *info, bool com
 	s->info = info;
 	s->location = location_of(info);
 	s->process = location_process(info);
+	s->metrics = (uint32_t)s->process->info.metric_count;
 	s->entered = malloc(info->node_count * sizeof(*s->entered));
-	if (!s->entered)
+	if (s->metrics)
+		s->entered_values = malloc(info->node_count * s->metrics * sizeof(*s->entered_values));
+	if (!s->entered || (s->metrics && !s->entered_values))
 		return HYB_ENOMEM;
 	rewind_stream(s);
 	if (complete) {
@@ -336,5 +490,7 @@ void stream_release(struct stream *s)
 {
 	free(s->buffer);
 	free(s->entered);
+	free(s->entered_values);
 	free(s->ends);
+	free(s->end_values);
 }

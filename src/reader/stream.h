@@ -24,7 +24,14 @@ struct stream {
 	/* with `complete`: by sample, the tick at which its instance ended, or HYB_TIME_UNKNOWN */
 	uint64_t *ends;
 	size_t end_count, sample;
+	/* Metrics of the process, and values of them, side by side; unknown if the first is VALUE_UNKNOWN. */
+	uint32_t metrics;
+	int64_t *entered_values; /* by node index: where the instance was entered */
+	int64_t *end_values; /* beside ends[] */
+	int64_t since[HYB_METRICS_MAX], until[HYB_METRICS_MAX]; /* of the event handed out */
 };
+
+#define VALUE_UNKNOWN INT64_MIN
 
 /* 0 or HYB_ENOMEM; the stream is to be released in either case. */
 int stream_init(struct stream *stream, const struct hyb_location_info *info, bool complete);

@@ -6,7 +6,9 @@
 #include <unistd.h>
 
 #include "base/array.h"
+#include "reader/error.h"
 #include "reader/symbols_cache.h"
+#include "reader/symbols_code.h"
 #include "reader/symbols_file.h"
 #include "reader/symbols_find.h"
 #include "reader/symbols_store.h"
@@ -78,6 +80,20 @@ struct hyb_experiment *sym_experiment(const struct hyb_symbols *symbols)
 void sym_set_experiment(struct hyb_symbols *symbols, struct hyb_experiment *experiment)
 {
 	symbols->experiment = experiment;
+}
+
+void hyb_symbols_attach(struct hyb_symbols *symbols, struct hyb_experiment *experiment,
+	const struct hyb_symbols_options *options)
+{
+	static const struct hyb_symbols_options none;
+	const struct hyb_symbols_options *o = options ? options : &none;
+
+	/* The modules of one that is closed may have been where others are now; this one may be, too. */
+	sym_map_release(&symbols->by_pointer);
+	symbols->experiment = experiment;
+	symbols->places.progress = o->progress;
+	symbols->places.data = o->data;
+	symbols->places.stop = o->stop;
 }
 
 /* The same contents have the same key, wherever they lie. */
@@ -174,14 +190,19 @@ static void add_problem(struct hyb_symbols *symbols, const char *text)
 		symbols->problems[symbols->problem_count++] = kept;
 }
 
-static void open_file(struct hyb_symbols *symbols, struct module *module)
+static struct sym_wanted wanted_of(const struct hyb_symbols *symbols, const struct module *module)
 {
-	const struct sym_wanted wanted = {
+	return (struct sym_wanted){
 		.module = &module->info,
 		.path = module->path,
 		.saved = module->saved,
 		.debug_path = symbols->places.debug_path,
 	};
+}
+
+static void open_file(struct hyb_symbols *symbols, struct module *module)
+{
+	const struct sym_wanted wanted = wanted_of(symbols, module);
 	char problem[512] = "";
 
 	if (symbols->open_files >= OPEN_MAX_FILES)
@@ -195,17 +216,23 @@ static void open_file(struct hyb_symbols *symbols, struct module *module)
 		add_problem(symbols, problem);
 }
 
+/* NULL if there is none that can be used. */
+static struct sym_file *file_of(struct hyb_symbols *symbols, struct module *module)
+{
+	if (!module->file && !module->absent)
+		open_file(symbols, module);
+	module->used = ++symbols->clock;
+	return module->file;
+}
+
 /* What the file says; kept unless there is no file: one may be there another time. */
 static struct sym_chain *resolve(
 	struct hyb_symbols *symbols, struct module *module, uint64_t address, bool call)
 {
 	struct sym_chain *chain;
 
-	if (!module->file && !module->absent)
-		open_file(symbols, module);
-	if (!module->file)
+	if (!file_of(symbols, module))
 		return NULL;
-	module->used = ++symbols->clock;
 	chain = sym_file_lookup(module->file, call && address ? address - 1 : address);
 	if (!chain || sym_map_put(&symbols->memo, SYM_MEMO_KEY(module->key, call), address, chain) < 0)
 		return NULL;
@@ -226,6 +253,54 @@ const struct hyb_frame *hyb_symbols_lookup(struct hyb_symbols *symbols, const st
 	}
 	*ret_count = chain ? chain->count : 1;
 	return chain ? chain->frames : &unknown;
+}
+
+bool hyb_symbols_extent(struct hyb_symbols *symbols, const struct hyb_module *info, uint64_t address,
+	uint64_t *ret_start, uint64_t *ret_end)
+{
+	struct module *module = module_of(symbols, info);
+	struct sym_file *file = module ? file_of(symbols, module) : NULL;
+	uint64_t start = 0, end = 0;
+
+	if (!file || sym_file_extent(file, address, &start, &end) <= 0)
+		return false;
+	*ret_start = start;
+	*ret_end = end;
+	return true;
+}
+
+const char *hyb_symbols_import(struct hyb_symbols *symbols, const struct hyb_module *info, uint64_t slot)
+{
+	struct module *module = module_of(symbols, info);
+	struct sym_file *file = module ? file_of(symbols, module) : NULL;
+
+	return file ? sym_file_import(file, slot) : NULL;
+}
+
+int hyb_symbols_code(struct hyb_symbols *symbols, const struct hyb_module *info, uint64_t address,
+	void *buffer, size_t size, struct hyb_code *ret_code, struct hyb_error *err)
+{
+	struct module *module = module_of(symbols, info);
+	struct sym_wanted wanted;
+
+	if (!module) {
+		error_set(err, HYB_ENOMEM, "%s: out of memory", info->path);
+		return HYB_ENOMEM;
+	}
+	wanted = wanted_of(symbols, module);
+	return sym_code_read(&wanted, address, buffer, size, ret_code, err);
+}
+
+uint64_t sym_key(struct hyb_symbols *symbols, const struct hyb_module *info, bool call)
+{
+	const struct module *module = module_of(symbols, info);
+
+	return module ? SYM_MEMO_KEY(module->key, call) : 0;
+}
+
+bool sym_is_known(const struct hyb_symbols *symbols, uint64_t key, uint64_t address)
+{
+	return sym_map_get(&symbols->memo, key, address);
 }
 
 static int compare(const void *a, const void *b)
@@ -263,6 +338,8 @@ void sym_resolve(struct hyb_symbols *symbols, struct sym_address *addresses, siz
 
 		if (places->progress && i % PROGRESS_STEP == 0)
 			places->progress(places->data, i, count);
+		if (places->stop && *places->stop)
+			break;
 		hyb_symbols_lookup(symbols, at->module, at->address, at->call, &n);
 		if (at->module && (i + 1 == count || at[1].module != at->module))
 			close_file(symbols, module_of(symbols, at->module));
@@ -281,12 +358,18 @@ const char *hyb_symbols_problem_at(const struct hyb_symbols *symbols, size_t i)
 	return i < symbols->problem_count ? symbols->problems[i] : NULL;
 }
 
+void hyb_symbols_save(struct hyb_symbols *symbols)
+{
+	if (symbols->grown && symbols->places.cache)
+		sym_cache_write(symbols->places.cache, &symbols->memo);
+	symbols->grown = false;
+}
+
 void hyb_symbols_close(struct hyb_symbols *symbols)
 {
 	if (!symbols)
 		return;
-	if (symbols->grown && symbols->places.cache)
-		sym_cache_write(symbols->places.cache, &symbols->memo);
+	hyb_symbols_save(symbols);
 	while (symbols->open_files)
 		close_oldest(symbols);
 	sym_map_release(&symbols->memo);

@@ -10,6 +10,7 @@ struct sym_places {
 	const char *debug_path; /* for separate debug files, as of libdwfl; NULL: the usual */
 	void (*progress)(void *data, size_t done, size_t total); /* may be NULL */
 	void *data;
+	const volatile sig_atomic_t *stop; /* may be NULL */
 };
 
 /* Copies what `places` names. NULL if out of memory; else for hyb_symbols_close(). */
@@ -20,6 +21,11 @@ struct sym_address {
 	uint64_t address;
 	bool call;
 };
+
+/* What tells addresses of a module (not NULL) from those of others; 0: out of memory. */
+uint64_t sym_key(struct hyb_symbols *symbols, const struct hyb_module *module, bool call);
+/* Whether an address of that key was looked up already. */
+bool sym_is_known(const struct hyb_symbols *symbols, uint64_t key, uint64_t address);
 
 /* Looks all of them up, module by module, so that one module's file is open at a time. Sorts the array. */
 void sym_resolve(struct hyb_symbols *symbols, struct sym_address *addresses, size_t count);

@@ -150,10 +150,11 @@ static int write_to(struct image *image, int fd)
 /* By a file beside it and a rename: a reader sees the old cache or the new one. */
 static int replace(const char *path, struct image *image)
 {
-	char *temporary = NULL;
+	char *temporary = NULL, host[65] = "";
 	int fd, r;
 
-	if (asprintf(&temporary, "%s.%ld.tmp", path, (long)getpid()) < 0)
+	gethostname(host, sizeof(host) - 1);
+	if (asprintf(&temporary, "%s.%s.%ld.tmp", path, host, (long)getpid()) < 0)
 		return HYB_ENOMEM;
 	/* One of that name is what a process of the same number left when it was killed. */
 	unlink(temporary);

@@ -161,3 +161,18 @@ int sym_dwarf_lookup(struct sym_dwarf *dwarf, uint64_t address, struct hyb_frame
 	frames[0].function = "";
 	return r < 0 ? r : 1;
 }
+
+int sym_dwarf_extent(struct sym_dwarf *dwarf, uint64_t address, uint64_t *ret_start, uint64_t *ret_end)
+{
+	const struct sym_range *range = sym_ranges_find(&dwarf->ranges, address);
+	struct sym_unit *unit = range ? dwarf->by_index[range->value] : NULL;
+
+	if (unit && sym_unit_walk(dwarf, unit) < 0)
+		return HYB_ENOMEM;
+	range = unit ? sym_ranges_find(&unit->ranges, address) : NULL;
+	if (!range)
+		return 0;
+	*ret_start = range->lo;
+	*ret_end = range->hi;
+	return 1;
+}

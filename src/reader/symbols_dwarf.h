@@ -68,6 +68,9 @@ int sym_dwarf_init(
  */
 int sym_dwarf_lookup(struct sym_dwarf *dwarf, uint64_t address, struct hyb_frame frames[SYM_DEPTH_MAX]);
 
+/* The range of a function that holds an address of the DWARF file. 1, 0 if there is none, or HYB_ENOMEM. */
+int sym_dwarf_extent(struct sym_dwarf *dwarf, uint64_t address, uint64_t *ret_start, uint64_t *ret_end);
+
 void sym_dwarf_release(struct sym_dwarf *dwarf);
 
 /* The unit of a unit DIE, NULL if out of memory (symbols_units.c). */

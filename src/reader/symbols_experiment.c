@@ -7,6 +7,7 @@
 #include "base/array.h"
 #include "reader/error.h"
 #include "reader/symbols.h"
+#include "reader/symbols_store.h"
 
 static bool is_directory(const char *path)
 {
@@ -52,6 +53,7 @@ struct hyb_symbols *hyb_symbols_open(
 			.vdso = vdso,
 			.progress = o->progress,
 			.data = o->data,
+			.stop = o->stop,
 		});
 	free(cache);
 	free(vdso);
@@ -69,42 +71,64 @@ static bool has_code(const struct hyb_node_info *node)
 				       node->type == HYB_TYPE_LEAF);
 }
 
-static int collect(const struct hyb_location_info *location, struct sym_address **addresses, size_t *count)
-{
-	for (size_t i = 0; i < location->node_count; i++) {
-		const struct hyb_node_info *node = &location->nodes[i];
+/* Addresses that are to be looked up: each once, however many threads have been there. */
+struct wanted {
+	struct hyb_symbols *symbols;
+	struct sym_address *addresses;
+	size_t count;
+	struct sym_map seen;
+	const struct hyb_module *module; /* the last one, and its keys by `call` */
+	uint64_t keys[2];
+};
 
-		if (!has_code(node))
-			continue;
-		if (!ARRAY_ROOM(*addresses, *count))
-			return HYB_ENOMEM;
-		(*addresses)[(*count)++] = (struct sym_address){
-			.module = node->module,
-			.address = node->address,
-			.call = node->type == HYB_TYPE_CALL,
-		};
+static int want(struct wanted *w, const struct hyb_node_info *node)
+{
+	bool call = node->type == HYB_TYPE_CALL;
+
+	if (node->module != w->module) {
+		w->module = node->module;
+		w->keys[0] = sym_key(w->symbols, node->module, false);
+		w->keys[1] = sym_key(w->symbols, node->module, true);
 	}
+	if (!w->keys[call])
+		return HYB_ENOMEM;
+	if (sym_is_known(w->symbols, w->keys[call], node->address) ||
+		sym_map_get(&w->seen, w->keys[call], node->address))
+		return 0;
+	if (!ARRAY_ROOM(w->addresses, w->count) || sym_map_put(&w->seen, w->keys[call], node->address, w) < 0)
+		return HYB_ENOMEM;
+	w->addresses[w->count++] = (struct sym_address){node->module, node->address, call};
 	return 0;
+}
+
+static int collect(struct wanted *w, const struct hyb_location_info *location)
+{
+	int r = 0;
+
+	for (size_t i = 0; i < location->node_count && !r; i++)
+		if (has_code(&location->nodes[i]))
+			r = want(w, &location->nodes[i]);
+	return r;
 }
 
 int hyb_symbols_resolve_all(struct hyb_symbols *symbols, struct hyb_error *err)
 {
 	struct hyb_experiment *experiment = sym_experiment(symbols);
-	struct sym_address *addresses = NULL;
-	size_t count = 0;
+	struct wanted w = {.symbols = symbols};
 	int r = 0;
 
 	for (size_t i = 0; i < hyb_process_count(experiment); i++) {
 		const struct hyb_process *process = hyb_process_at(experiment, i);
 
 		for (size_t j = 0; j < process->location_count && !r; j++)
-			r = collect(&process->locations[j], &addresses, &count);
+			r = collect(&w, &process->locations[j]);
 	}
 	if (r)
 		error_set(err, HYB_ENOMEM, "%s: no memory for %zu addresses", hyb_experiment_path(experiment),
-			count);
+			w.count);
 	else
-		sym_resolve(symbols, addresses, count);
-	free(addresses);
+		sym_resolve(symbols, w.addresses, w.count);
+	sym_map_release(&w.seen);
+	free(w.addresses);
 	return r;
 }

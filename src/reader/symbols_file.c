@@ -9,6 +9,7 @@
 
 #include "reader/symbols_dwarf.h"
 #include "reader/symbols_find.h"
+#include "reader/symbols_import.h"
 #include "reader/symbols_name.h"
 #include "reader/symbols_symtab.h"
 
@@ -20,6 +21,8 @@ struct sym_file {
 	struct sym_symtab symtab;
 	struct sym_dwarf dwarf; /* with dwarf.dwarf NULL where there is none */
 	uint64_t dwarf_offset; /* address in the DWARF file minus ELF address */
+	Elf *elf; /* of the Dwfl; NULL: none, or `imports` is loaded */
+	struct sym_map imports;
 };
 
 static int load(struct sym_file *file, Dwfl_Module *module)
@@ -29,7 +32,8 @@ static int load(struct sym_file *file, Dwfl_Module *module)
 	Dwarf *dw;
 	int r = sym_symtab_load(&file->symtab, module);
 
-	if (r < 0 || !dwfl_module_getelf(module, &bias))
+	file->elf = dwfl_module_getelf(module, &bias);
+	if (r < 0 || !file->elf)
 		return r;
 	dw = dwfl_module_getdwarf(module, &dwarf_bias);
 	file->dwarf_offset = bias - dwarf_bias;
@@ -155,12 +159,35 @@ struct sym_chain *sym_file_lookup(struct sym_file *file, uint64_t address)
 	return chain;
 }
 
+int sym_file_extent(struct sym_file *file, uint64_t address, uint64_t *ret_start, uint64_t *ret_end)
+{
+	int r = sym_symtab_extent(&file->symtab, address, ret_start, ret_end);
+
+	if (r || !file->dwarf.dwarf)
+		return r;
+	r = sym_dwarf_extent(&file->dwarf, address + file->dwarf_offset, ret_start, ret_end);
+	if (r > 0) {
+		*ret_start -= file->dwarf_offset;
+		*ret_end -= file->dwarf_offset;
+	}
+	return r;
+}
+
+const char *sym_file_import(struct sym_file *file, uint64_t slot)
+{
+	if (file->elf && sym_imports_load(&file->imports, file->store, file->elf) < 0)
+		return NULL;
+	file->elf = NULL;
+	return sym_map_get(&file->imports, slot, 0);
+}
+
 void sym_file_close(struct sym_file *file)
 {
 	if (!file)
 		return;
 	sym_dwarf_release(&file->dwarf);
 	sym_symtab_release(&file->symtab);
+	sym_map_release(&file->imports);
 	if (file->dwfl)
 		dwfl_end(file->dwfl);
 	free(file->debug_path);

@@ -41,6 +41,12 @@ int sym_file_open(struct sym_store *store, const struct sym_wanted *wanted, stru
 /* The frames of an ELF virtual address, in the store; NULL if out of memory. */
 struct sym_chain *sym_file_lookup(struct sym_file *file, uint64_t address);
 
+/* The ELF addresses of the function that holds one. 1, 0 if that is not known, or HYB_ENOMEM. */
+int sym_file_extent(struct sym_file *file, uint64_t address, uint64_t *ret_start, uint64_t *ret_end);
+
+/* The function whose address the loader puts at an ELF address, in the store; or NULL. */
+const char *sym_file_import(struct sym_file *file, uint64_t slot);
+
 /* Accepts NULL. */
 void sym_file_close(struct sym_file *file);
 

@@ -135,25 +135,32 @@ static int find_on_server(const struct hyb_module *module)
 	return only_if_equal(fd, module);
 }
 
-int sym_find(const struct sym_wanted *wanted, char *problem, size_t problem_size)
+int sym_find_code(const struct sym_wanted *wanted, char *problem, size_t problem_size)
 {
+	const char *why;
 	struct stat st;
 	int fd;
 
 	problem[0] = '\0';
 	/* "[vdso]" without a copy and the like are no files: nothing is wrong with them. */
-	if (wanted->path[0] == '/') {
-		const char *why;
+	if (wanted->path[0] != '/')
+		return -1;
+	fd = open_regular(wanted->path, &st);
+	why = fd < 0 ? strerror(errno) : difference(fd, &st, wanted);
+	if (!why)
+		return fd;
+	snprintf(problem, problem_size, "%s: %s", wanted->path, why);
+	if (fd >= 0)
+		close(fd);
+	return -1;
+}
 
-		fd = open_regular(wanted->path, &st);
-		why = fd < 0 ? strerror(errno) : difference(fd, &st, wanted);
-		if (!why)
-			return fd;
-		snprintf(problem, problem_size, "%s: %s", wanted->path, why);
-		if (fd >= 0)
-			close(fd);
-	}
-	fd = find_in_directories(wanted);
+int sym_find(const struct sym_wanted *wanted, char *problem, size_t problem_size)
+{
+	int fd = sym_find_code(wanted, problem, problem_size);
+
+	if (fd < 0)
+		fd = find_in_directories(wanted);
 	if (fd < 0)
 		fd = find_on_server(wanted->module);
 	if (fd >= 0)

@@ -20,4 +20,7 @@ unsigned sym_build_id_hex(const struct hyb_module *module, char hex[SYM_HEX_SIZE
  */
 int sym_find(const struct sym_wanted *wanted, char *problem, size_t problem_size);
 
+/* The same, but only the file that ran: a debug file has no code in it. */
+int sym_find_code(const struct sym_wanted *wanted, char *problem, size_t problem_size);
+
 #endif

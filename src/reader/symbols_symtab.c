@@ -169,6 +169,43 @@ int sym_symtab_find(struct sym_symtab *symtab, uint64_t address, struct sym_plac
 	return r;
 }
 
+/* Where code ends that begins at a label. 0: not known. */
+static uint64_t end_of_label(const struct sym_symtab *symtab, uint64_t address)
+{
+	const struct sym_range *section = sym_ranges_find(&symtab->sections, address);
+	uint64_t end = section ? section->hi : 0;
+
+	for (size_t i = 0; i < symtab->by_address.count; i++) {
+		uint64_t start = symtab->by_address.items[i].lo;
+
+		if (start > address)
+			return !end || start < end ? start : end;
+	}
+	return end;
+}
+
+int sym_symtab_extent(struct sym_symtab *symtab, uint64_t address, uint64_t *ret_start, uint64_t *ret_end)
+{
+	const struct sym_range *range = sym_ranges_find(&symtab->by_address, address);
+	int r = 0;
+
+	if (!range)
+		range = find_function(symtab, address, &r);
+	if (!r && !range) {
+		range = sym_ranges_before(&symtab->by_address, address);
+		if (!range || range->hi != range->lo || !same_section(symtab, range->lo, address))
+			return 0;
+		*ret_start = range->lo;
+		*ret_end = end_of_label(symtab, address);
+		return *ret_end != 0;
+	}
+	if (r)
+		return r;
+	*ret_start = range->lo;
+	*ret_end = range->hi;
+	return 1;
+}
+
 void sym_symtab_release(struct sym_symtab *symtab)
 {
 	free(symtab->symbols);

@@ -37,6 +37,13 @@ int sym_symtab_load(struct sym_symtab *symtab, Dwfl_Module *module);
 /* Finds the function that holds an ELF address. 0 or HYB_ENOMEM. */
 int sym_symtab_find(struct sym_symtab *symtab, uint64_t address, struct sym_place *ret_place);
 
+/*
+ * The addresses of the function that holds one: by its symbol's size or its call frame information; of a
+ * label without a size up to the next symbol, or the end of its section. 1, 0 if that is not known, or
+ * HYB_ENOMEM.
+ */
+int sym_symtab_extent(struct sym_symtab *symtab, uint64_t address, uint64_t *ret_start, uint64_t *ret_end);
+
 void sym_symtab_release(struct sym_symtab *symtab);
 
 #endif

@@ -4,6 +4,7 @@
 
 #include "base/varint.h"
 
+#define unlikely(x) __builtin_expect(!!(x), 0)
 #define SHIFT_MAX 32
 #define SAMPLE_FLAGS (HYB_SAMPLE_FIRST | HYB_SAMPLE_BLOCKED | HYB_SAMPLE_WEIGHT)
 
@@ -11,14 +12,25 @@
 static const uint8_t flags_known[HYB_RECORD_KIND + 1] = {
 	[HYB_RECORD_SAMPLE] = SAMPLE_FLAGS,
 	[HYB_RECORD_COUNTER] = HYB_COUNTER_DOUBLE,
+	[HYB_RECORD_OTHER] = HYB_OTHER_NOW,
+};
+static const uint8_t flags_metrics[HYB_RECORD_KIND + 1] = {
+	[HYB_RECORD_SAMPLE] = SAMPLE_FLAGS | HYB_SAMPLE_EVENT | HYB_RECORD_METRICS,
+	[HYB_RECORD_ENTER] = HYB_RECORD_METRICS,
+	[HYB_RECORD_LEAVE] = HYB_RECORD_METRICS,
+	[HYB_RECORD_COMPLETE] = HYB_RECORD_METRICS,
+	[HYB_RECORD_COUNTER] = HYB_COUNTER_DOUBLE,
+	[HYB_RECORD_OTHER] = HYB_OTHER_NOW,
 };
 
-void trace_init(struct trace *trace, const void *data, size_t length)
+void trace_init(struct trace *trace, const void *data, size_t length, struct trace_layout layout)
 {
 	size_t head = sizeof(struct hyb_chunk) + sizeof(trace->start);
 
 	memset(trace, 0, sizeof(*trace));
 	trace->begin = trace->pos = trace->end = data;
+	trace->layout = layout;
+	trace->flags = layout.metrics ? flags_metrics : flags_known;
 	if (length < head)
 		return;
 	memcpy(&trace->start, trace->begin + sizeof(struct hyb_chunk), sizeof(trace->start));
@@ -60,6 +72,33 @@ static inline const uint8_t *get_node(const uint8_t *p, const uint8_t *end, uint
 	v = base + (uint64_t)unzigzag(v);
 	*ret = (uint32_t)v;
 	return v <= UINT32_MAX ? p : NULL;
+}
+
+/* A signed number for each metric, added to values[]. */
+static inline const uint8_t *add_values(const struct trace *trace, const uint8_t *p, int64_t *values)
+{
+	for (unsigned i = 0; i < trace->layout.metrics; i++) {
+		uint64_t v = 0;
+
+		p = get(p, trace->end, &v);
+		values[i] = (int64_t)((uint64_t)values[i] + (uint64_t)unzigzag(v));
+	}
+	return p;
+}
+
+/* What records end with where there are metrics. */
+static __attribute__((noinline)) const uint8_t *get_metrics(
+	struct trace *trace, const uint8_t *p, struct trace_record *r)
+{
+	if (r->flags & HYB_SAMPLE_EVENT)
+		p = get(p, trace->end, &r->metric);
+	if (!(r->flags & HYB_RECORD_METRICS))
+		return p;
+	if (r->kind == HYB_RECORD_SAMPLE && r->flags & HYB_SAMPLE_FIRST && trace->layout.since) {
+		memset(r->since_values, 0, sizeof(r->since_values));
+		p = add_values(trace, p, r->since_values);
+	}
+	return add_values(trace, p, trace->values);
 }
 
 static inline const uint8_t *get_sample(struct trace *trace, const uint8_t *p, struct trace_record *r)
@@ -108,21 +147,46 @@ static const uint8_t *get_other(const struct trace *trace, const uint8_t *p, str
 	p = get(p, trace->end, &r->value);
 	if (!p || r->value > (uint64_t)(trace->end - p))
 		return NULL;
+	r->body = p;
 	return p + r->value;
+}
+
+/* The body of an OTHER METRICS: it tells how many values the records behind it have. */
+static bool take_values(struct trace *trace, const struct trace_record *r)
+{
+	const uint8_t *p = r->body, *end = p + r->value;
+	int64_t values[HYB_METRICS_MAX] = {0};
+	uint8_t count = 0;
+
+	while (p && p < end && count < HYB_METRICS_MAX) {
+		uint64_t v = 0;
+
+		p = get(p, end, &v);
+		values[count++] = unzigzag(v);
+	}
+	if (p != end || !count)
+		return false;
+	memcpy(trace->values, values, sizeof(values));
+	trace->layout.metrics = count;
+	trace->flags = flags_metrics;
+	trace->known = true;
+	return true;
 }
 
 int trace_next(struct trace *trace, struct trace_record *r)
 {
 	const uint8_t *p = trace->pos, *end = trace->end;
 	uint64_t ticks = 0;
+	bool now;
 
 	if (p == end)
 		return 0;
 	r->kind = *p & HYB_RECORD_KIND;
 	r->flags = (uint8_t)(*p & ~HYB_RECORD_KIND);
-	if (r->flags & ~flags_known[r->kind])
+	if (r->flags & ~trace->flags[r->kind])
 		return -1;
-	p = get_time(trace, p + 1, &ticks);
+	now = *p == (HYB_RECORD_OTHER | HYB_OTHER_NOW);
+	p = now ? p + 1 : get_time(trace, p + 1, &ticks);
 	r->tick = trace->tick + ticks;
 	switch ((enum hyb_record)r->kind) {
 	case HYB_RECORD_NONE:
@@ -149,8 +213,12 @@ int trace_next(struct trace *trace, struct trace_record *r)
 		break;
 	case HYB_RECORD_OTHER:
 		p = get_other(trace, p, r);
+		if (p && r->id == HYB_OTHER_METRICS && trace->layout.values && !take_values(trace, r))
+			return -1;
 		break;
 	}
+	if (unlikely(r->flags & (HYB_SAMPLE_EVENT | HYB_RECORD_METRICS)))
+		p = get_metrics(trace, p, r);
 	if (!p || r->tick < ticks)
 		return -1;
 	trace->tick = r->tick;

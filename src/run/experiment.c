@@ -18,7 +18,7 @@
 #define PROGRAM_NAME_MAX 100 /* bytes of it in a directory's name */
 #define SAME_SECOND_MAX 1000
 
-static bool is_empty(const char *path)
+bool experiment_is_empty(const char *path)
 {
 	DIR *dir = opendir(path);
 	struct dirent *entry;
@@ -44,7 +44,7 @@ static int create_wanted(struct experiment *e, const char *wanted)
 	} else if (stat(wanted, &st) || !S_ISDIR(st.st_mode)) {
 		say("%s exists and is not a directory; choose another with -o", wanted);
 		return -1;
-	} else if (!is_empty(wanted)) {
+	} else if (!experiment_is_empty(wanted)) {
 		say("the directory %s is not empty; choose another with -o, or remove it", wanted);
 		return -1;
 	}
@@ -85,7 +85,7 @@ static int create_default(struct experiment *e, const char *program)
 
 int experiment_create(const char *wanted, const char *program, struct experiment *ret)
 {
-	ret->made = false;
+	ret->made = ret->joined = false;
 	ret->started = time(NULL);
 	if (wanted ? create_wanted(ret, wanted) : create_default(ret, program))
 		return -1;
@@ -150,16 +150,22 @@ static void put_time(FILE *out, const char *key, time_t time)
 	put(out, key, text);
 }
 
-static void put_words(FILE *out, const char *key, char **words)
+void experiment_put_words(FILE *out, char **words)
 {
-	fputs(key, out);
 	for (; *words; words++) {
 		char *word = shell_quote(*words);
 
-		fputc(' ', out);
 		put_value(out, word ? word : "?");
+		if (words[1])
+			fputc(' ', out);
 		free(word);
 	}
+}
+
+static void put_words(FILE *out, const char *key, char **words)
+{
+	fprintf(out, "%s ", key);
+	experiment_put_words(out, words);
 	fputc('\n', out);
 }
 
@@ -179,24 +185,77 @@ static uint64_t nanoseconds(const struct timeval *t)
 	return (uint64_t)t->tv_sec * 1000000000 + (uint64_t)t->tv_usec * 1000;
 }
 
-static void put_outcome(FILE *out, const struct outcome *outcome)
+void experiment_put_status(FILE *out, int status)
 {
-	const char *name;
+	const char *name = WIFSIGNALED(status) ? sigabbrev_np(WTERMSIG(status)) : NULL;
 
-	fprintf(out, "wall_ns %llu\n", (unsigned long long)outcome->wall);
-	fprintf(out, "user_ns %llu\n", (unsigned long long)nanoseconds(&outcome->usage.ru_utime));
-	fprintf(out, "system_ns %llu\n", (unsigned long long)nanoseconds(&outcome->usage.ru_stime));
-	fprintf(out, "max_rss_kb %ld\n", outcome->usage.ru_maxrss);
-	if (WIFSIGNALED(outcome->status)) {
-		name = sigabbrev_np(WTERMSIG(outcome->status));
-		if (name)
-			fprintf(out, "status signal SIG%s\n", name);
-		else
-			fprintf(out, "status signal %d\n", WTERMSIG(outcome->status));
-	} else {
-		fprintf(out, "status exit %d\n", WEXITSTATUS(outcome->status));
-	}
+	if (name)
+		fprintf(out, "signal SIG%s", name);
+	else if (WIFSIGNALED(status))
+		fprintf(out, "signal %d", WTERMSIG(status));
+	else
+		fprintf(out, "exit %d", WEXITSTATUS(status));
+}
+
+static void put_outcome(FILE *out, uint64_t wall, uint64_t user, uint64_t system, long rss, int status)
+{
+	fprintf(out, "wall_ns %llu\nuser_ns %llu\nsystem_ns %llu\nmax_rss_kb %ld\nstatus ",
+		(unsigned long long)wall, (unsigned long long)user, (unsigned long long)system, rss);
+	experiment_put_status(out, status);
+	fputc('\n', out);
 	put_time(out, "ended", time(NULL));
+}
+
+/* rank NUMBER HOST PID WALL_NS USER_NS SYSTEM_NS STATUS, and where it ran something else than the first:
+ * what. */
+static void put_rank(FILE *out, const struct rank *rank, const char *command)
+{
+	fprintf(out, "rank %u %s %d %llu %llu %llu ", rank->rank, rank->host, (int)rank->program,
+		(unsigned long long)rank->wall, (unsigned long long)rank->user,
+		(unsigned long long)rank->system);
+	if (rank->ended)
+		experiment_put_status(out, rank->status);
+	else
+		fputs("lost", out);
+	if (strcmp(rank->command, command))
+		fprintf(out, " %s", rank->command);
+	fputc('\n', out);
+}
+
+/* That of the first rank that failed by itself: launchers end the others then. */
+static int launch_status(const struct ranks *ranks)
+{
+	int killed = 0;
+
+	for (uint32_t i = 0; i < ranks->count; i++) {
+		int status = ranks->list[i].dead ? SIGKILL : ranks->list[i].status;
+
+		if (status && !(WIFSIGNALED(status) &&
+				      (WTERMSIG(status) == SIGTERM || WTERMSIG(status) == SIGKILL)))
+			return status;
+		if (!killed)
+			killed = status;
+	}
+	return killed;
+}
+
+static void put_ranks(FILE *out, const struct ranks *ranks)
+{
+	uint64_t wall = 0, user = 0, system = 0;
+	long rss = 0;
+
+	for (uint32_t i = 0; i < ranks->count; i++) {
+		const struct rank *rank = &ranks->list[i];
+
+		wall = rank->wall > wall ? rank->wall : wall;
+		rss = rank->max_rss > rss ? rank->max_rss : rss;
+		user += rank->user;
+		system += rank->system;
+	}
+	put_outcome(out, wall, user, system, rss, launch_status(ranks));
+	fprintf(out, "ranks %u\nhosts %u\n", ranks->count, ranks->hosts);
+	for (uint32_t i = 0; i < ranks->count; i++)
+		put_rank(out, &ranks->list[i], ranks->list[0].command);
 }
 
 static void put_beginning(FILE *out, const struct experiment *e, const struct options *options,
@@ -211,6 +270,11 @@ static void put_beginning(FILE *out, const struct experiment *e, const struct op
 	fputs("options ", out);
 	options_print(options, out);
 	fputc('\n', out);
+	if (options->metrics.count) {
+		fputs("metrics ", out);
+		metrics_print(&options->metrics, out);
+		fputc('\n', out);
+	}
 }
 
 /* A path below the experiment. The name is short, the path was one of the kernel's: it fits or open() says
@@ -251,13 +315,37 @@ int experiment_begin(
 	return close_record(e, out);
 }
 
+/* Of what ranks told one another there. */
+static void remove_marks(const struct experiment *e)
+{
+	char path[PATH_MAX + 32];
+
+	path_in(e, LAUNCH_MEASURED, path);
+	unlink(path);
+}
+
 int experiment_end(const struct experiment *e, const struct outcome *outcome)
 {
 	FILE *out = open_record(e, "ae");
 
 	if (out)
-		put_outcome(out, outcome);
+		put_outcome(out, outcome->wall, nanoseconds(&outcome->usage.ru_utime),
+			nanoseconds(&outcome->usage.ru_stime), outcome->usage.ru_maxrss, outcome->status);
+	remove_marks(e);
 	return close_record(e, out);
+}
+
+int experiment_end_ranks(const struct experiment *e, const struct ranks *ranks)
+{
+	FILE *out = open_record(e, "ae");
+
+	if (out)
+		put_ranks(out, ranks);
+	if (close_record(e, out))
+		return -1;
+	ranks_remove(e->path);
+	remove_marks(e);
+	return 0;
 }
 
 int experiment_save_vdso(const struct experiment *e)

@@ -4,6 +4,7 @@
 
 #include "run/child.h"
 #include "run/options.h"
+#include "run/ranks.h"
 
 #include <limits.h>
 #include <stdbool.h>
@@ -13,6 +14,7 @@ struct experiment {
 	char path[PATH_MAX]; /* absolute */
 	char shown[PATH_MAX]; /* as the user may type it */
 	bool made; /* the directory did not exist */
+	bool joined; /* another rank of the launch made it */
 	time_t started;
 };
 
@@ -29,6 +31,10 @@ int experiment_create(const char *wanted, const char *program, struct experiment
 int experiment_begin(const struct experiment *experiment, const struct options *options, const char *program,
 	char **words);
 
+/* Adds how the ranks of a launch went, each with a line; status and times are of all. Removes the files of
+ * ranks.h. 0 or -1, as above. */
+int experiment_end_ranks(const struct experiment *experiment, const struct ranks *ranks);
+
 /* Adds how it went: on a disk that the run has filled there is room for that. 0 or -1, as above. */
 int experiment_end(const struct experiment *experiment, const struct outcome *outcome);
 
@@ -37,6 +43,15 @@ int experiment_save_vdso(const struct experiment *experiment);
 
 /* Takes back what the functions above made. */
 void experiment_discard(const struct experiment *experiment);
+
+/* Whether there is nothing in the directory, or nothing to be seen. */
+bool experiment_is_empty(const char *path);
+
+/* How it ended: "exit 0", "signal SIGTERM". `status` is as of wait(). */
+void experiment_put_status(FILE *out, int status);
+
+/* Words as a shell reads them, with blanks between, without a newline. */
+void experiment_put_words(FILE *out, char **words);
 
 /* A new string: `text` as a shell reads it as one word. NULL when memory is out. */
 char *shell_quote(const char *text);

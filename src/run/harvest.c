@@ -1,5 +1,6 @@
 #include "run/harvest.h"
 
+#include "base/array.h"
 #include "format/format.h"
 
 #include <dirent.h>
@@ -9,10 +10,20 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static bool read_header(int fd, struct hyb_header *ret)
+/* While the files are read. */
+struct reading {
+	struct harvest *harvest;
+	pid_t program;
+	struct {
+		char name[64];
+	} * hosts;
+	char host[64]; /* of the process read last */
+};
+
+static bool header_is_good(const struct hyb_header *header)
 {
-	return pread(fd, ret, sizeof(*ret), 0) == sizeof(*ret) &&
-	       !memcmp(ret->magic, HYB_MAGIC, sizeof(ret->magic)) && ret->version_major == HYB_VERSION_MAJOR;
+	return !memcmp(header->magic, HYB_MAGIC, sizeof(header->magic)) &&
+	       header->version_major == HYB_VERSION_MAJOR;
 }
 
 /* The bytes of a chunk at `offset`, or a page where there is none that makes sense. */
@@ -25,25 +36,122 @@ static uint64_t chunk_size(const struct hyb_chunk *chunk, uint64_t offset)
 	return chunk->size;
 }
 
-static void scan_chunks(int fd, uint64_t end, struct harvest *harvest)
+static void add_number(uint32_t **list, size_t *count, uint32_t number)
 {
-	struct {
-		struct hyb_chunk chunk;
-		struct hyb_location location;
-	} head;
+	if (array_room(list, *count, sizeof(**list)))
+		(*list)[(*count)++] = number;
+}
 
-	for (uint64_t offset = HYB_PAGE; offset + sizeof(head) <= end;
-		offset += chunk_size(&head.chunk, offset)) {
-		if (pread(fd, &head, sizeof(head), (off_t)offset) != sizeof(head))
+static void add_host(struct reading *r)
+{
+	struct harvest *harvest = r->harvest;
+
+	for (uint32_t i = 0; i < harvest->hosts; i++)
+		if (!memcmp(r->hosts[i].name, r->host, sizeof(r->host)))
 			return;
-		if (head.chunk.magic == HYB_CHUNK_MAGIC && head.chunk.kind == HYB_CHUNK_LOCATION) {
-			harvest->threads++;
-			harvest->samples += head.location.samples;
+	if (ARRAY_ROOM(r->hosts, harvest->hosts))
+		memcpy(r->hosts[harvest->hosts++].name, r->host, sizeof(r->host));
+}
+
+/* "hybrid.launch": "3 of 8". Nobody else's key. */
+static void read_metadata(struct reading *r, const char *def, size_t size)
+{
+	static const char key[] = "hybrid.launch";
+	const struct hyb_def_metadata *head = (const struct hyb_def_metadata *)def;
+	const char *text = def + sizeof(*head);
+	unsigned rank, of;
+	char value[32];
+
+	if (size < sizeof(*head) + sizeof(key) || head->key_len != sizeof(key) - 1 ||
+		memcmp(text, key, sizeof(key)))
+		return;
+	snprintf(value, sizeof(value), "%.*s", (int)(size - sizeof(*head) - sizeof(key)), text + sizeof(key));
+	if (sscanf(value, "%u of %u", &rank, &of) != 2)
+		return;
+	add_number(&r->harvest->silent, &r->harvest->silent_count, rank);
+	r->harvest->promised = of;
+}
+
+static void read_defs(struct reading *r, const char *chunk, size_t used)
+{
+	size_t at = sizeof(struct hyb_chunk);
+
+	while (at + sizeof(struct hyb_def) <= used) {
+		const struct hyb_def *def = (const struct hyb_def *)(chunk + at);
+
+		if (def->magic != HYB_DEF_MAGIC || def->size < sizeof(*def) || def->size % 8 ||
+			def->size > used - at)
+			return; /* killed in the middle: the reader knows how to go on, here it does not
+				   matter */
+		if (def->type == HYB_DEF_METADATA) {
+			read_metadata(r, chunk + at, def->size);
+		} else if (def->type == HYB_DEF_WORLD && def->size >= sizeof(struct hyb_def_world)) {
+			add_number(&r->harvest->ranks, &r->harvest->rank_count,
+				((const struct hyb_def_world *)def)->rank);
+			add_host(r);
 		}
+		at += def->size;
 	}
 }
 
-static void harvest_file(int dir, const char *name, pid_t program, struct harvest *harvest)
+static void read_process(struct reading *r, const struct hyb_header *header)
+{
+	r->harvest->files++;
+	r->harvest->processes += header->image == 0;
+	r->harvest->trace_bytes += header->trace_bytes;
+	r->harvest->program |= header->pid == (uint32_t)r->program;
+	memcpy(r->host, header->host, sizeof(r->host));
+}
+
+static void read_chunk(
+	struct reading *r, int fd, uint64_t offset, const struct hyb_chunk *chunk, uint64_t size)
+{
+	union {
+		struct hyb_location location;
+		struct hyb_header header;
+	} head;
+	char defs[1u << 16] __attribute__((aligned(8)));
+
+	if (chunk->magic != HYB_CHUNK_MAGIC)
+		return;
+	if (chunk->kind == HYB_CHUNK_DEFS) {
+		uint64_t used = chunk->used < size ? chunk->used : size;
+		ssize_t got = pread(fd, defs, used < sizeof(defs) ? used : sizeof(defs), (off_t)offset);
+
+		if (got > 0)
+			read_defs(r, defs, (size_t)got);
+		return;
+	}
+	if (chunk->kind != HYB_CHUNK_LOCATION && chunk->kind != HYB_CHUNK_PROCESS)
+		return;
+	memset(&head, 0, sizeof(head));
+	if (pread(fd, &head, sizeof(head), (off_t)(offset + sizeof(*chunk))) <= 0)
+		return;
+	if (chunk->kind == HYB_CHUNK_LOCATION) {
+		r->harvest->threads++;
+		r->harvest->samples += head.location.samples;
+		if (head.location.cpu > head.location.cpu_start)
+			r->harvest->cpu += head.location.cpu - head.location.cpu_start;
+	} else if (header_is_good(&head.header)) {
+		read_process(r, &head.header);
+	}
+}
+
+/* Chunks of a process stand behind the one that says who it is, those of others maybe between them. */
+static void read_chunks(struct reading *r, int fd, uint64_t end)
+{
+	struct hyb_chunk chunk;
+	uint64_t size;
+
+	for (uint64_t offset = HYB_PAGE; offset + sizeof(chunk) <= end; offset += size) {
+		if (pread(fd, &chunk, sizeof(chunk), (off_t)offset) != sizeof(chunk))
+			return;
+		size = chunk_size(&chunk, offset);
+		read_chunk(r, fd, offset, &chunk, size);
+	}
+}
+
+static void read_file(struct reading *r, int dir, const char *name)
 {
 	struct hyb_header header;
 	struct stat st;
@@ -52,19 +160,48 @@ static void harvest_file(int dir, const char *name, pid_t program, struct harves
 
 	if (fd < 0)
 		return;
-	if (!fstat(fd, &st) && S_ISREG(st.st_mode) && read_header(fd, &header)) {
+	memset(&header, 0, sizeof(header));
+	if (!fstat(fd, &st) && S_ISREG(st.st_mode) && st.st_size >= (off_t)HYB_PAGE &&
+		pread(fd, &header, sizeof(header), 0) == sizeof(header) && header_is_good(&header)) {
 		size = (uint64_t)st.st_size;
-		harvest->files++;
-		harvest->processes += header.image == 0;
-		harvest->trace_bytes += header.trace_bytes;
-		harvest->program |= header.pid == (uint32_t)program;
-		scan_chunks(fd, header.claimed < size ? header.claimed : size, harvest);
+		if (header.processes && header.version_minor >= 2)
+			memcpy(r->host, header.host, sizeof(r->host));
+		else
+			read_process(r, &header);
+		read_chunks(r, fd, header.claimed < size ? header.claimed : size);
 	}
 	close(fd);
 }
 
+static int compare(const void *a, const void *b)
+{
+	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+
+	return (x > y) - (x < y);
+}
+
+/* Sorts, and keeps one of each that is not in `without`, which is sorted. */
+static size_t make_set(uint32_t *list, size_t count, const uint32_t *without, size_t without_count)
+{
+	size_t kept = 0, other = 0;
+
+	if (!count)
+		return 0;
+	qsort(list, count, sizeof(*list), compare);
+	for (size_t i = 0; i < count; i++) {
+		while (other < without_count && without[other] < list[i])
+			other++;
+		if ((kept && list[kept - 1] == list[i]) ||
+			(other < without_count && without[other] == list[i]))
+			continue;
+		list[kept++] = list[i];
+	}
+	return kept;
+}
+
 void harvest_directory(const char *path, pid_t program, struct harvest *ret)
 {
+	struct reading r = {.harvest = ret, .program = program};
 	struct dirent *entry;
 	const char *dot;
 	DIR *dir;
@@ -76,9 +213,18 @@ void harvest_directory(const char *path, pid_t program, struct harvest *ret)
 	while ((entry = readdir(dir))) {
 		dot = strrchr(entry->d_name, '.');
 		if (dot && !strcmp(dot, ".hyb"))
-			harvest_file(dirfd(dir), entry->d_name, program, ret);
+			read_file(&r, dirfd(dir), entry->d_name);
 	}
 	closedir(dir);
+	free(r.hosts);
 	if (!ret->processes && ret->files)
 		ret->processes = 1; /* the first image was not measured */
+	ret->rank_count = make_set(ret->ranks, ret->rank_count, NULL, 0);
+	ret->silent_count = make_set(ret->silent, ret->silent_count, ret->ranks, ret->rank_count);
+}
+
+void harvest_release(struct harvest *harvest)
+{
+	free(harvest->ranks);
+	free(harvest->silent);
 }

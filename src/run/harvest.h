@@ -3,6 +3,7 @@
 #define RUN_HARVEST_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
 
@@ -11,15 +12,23 @@ struct harvest {
 	uint64_t processes;
 	uint64_t threads;
 	uint64_t samples;
+	uint64_t cpu; /* of those threads, ns */
 	uint64_t trace_bytes;
-	bool program; /* one of the files is of the process that hybrid-run started */
+	bool program; /* one of them is of the process that hybrid-run started */
+	uint32_t hosts; /* with processes that called MPI */
+	uint32_t *ranks; /* world ranks, ascending, each once */
+	size_t rank_count;
+	uint32_t *silent; /* likewise: ranks to their launcher, which never called MPI */
+	size_t silent_count;
+	uint32_t promised; /* how many ranks the launcher spoke of to one of those */
 };
 
 /*
- * Reads headers and locations of all .hyb files in `path`, trusting none; what
- * is damaged is left out. Files of processes that have ended lose the space
- * behind their last chunk, which the runtime had reserved.
+ * Reads headers, locations and definitions of all .hyb files in `path`, trusting none; what is damaged is
+ * left out. harvest_release() frees what is in `ret`.
  */
 void harvest_directory(const char *path, pid_t program, struct harvest *ret);
+
+void harvest_release(struct harvest *harvest);
 
 #endif

@@ -1,14 +1,19 @@
 /*
  * hybrid-run: runs a program with the runtime preloaded, in a new experiment.
  */
+#include "base/metrics.h"
+#include "run/check.h"
 #include "run/child.h"
 #include "run/experiment.h"
 #include "run/filter.h"
 #include "run/harvest.h"
+#include "run/join.h"
+#include "run/launch.h"
 #include "run/options.h"
 #include "run/program.h"
 #include "run/python.h"
 #include "run/say.h"
+#include "run/summary.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -26,7 +31,20 @@ enum {
 /* The parts of Hybrid that hybrid-run needs; beside it in the build tree or where it is installed. */
 struct tools {
 	char library[PATH_MAX];
+	char mpi[PATH_MAX]; /* "" if it was not built */
+	char papi[PATH_MAX]; /* likewise */
 	char report[PATH_MAX];
+};
+
+/* All that one hybrid-run knows. */
+struct run {
+	struct options options;
+	struct program program;
+	struct tools tools;
+	struct launch launch;
+	struct experiment experiment;
+	char *metrics; /* for METRICS_VARIABLE; NULL: none */
+	char *remark; /* on them, for the user; NULL: none */
 };
 
 static int find_part(const char *own, const char *built, const char *installed, char ret[PATH_MAX])
@@ -60,7 +78,11 @@ static int find_tools(struct tools *ret)
 		say("libhybrid.so is neither built nor installed with %s/hybrid-run", own);
 		return -1;
 	}
-	if (strpbrk(ret->library, " :")) {
+	if (find_part(own, "../mpi/libhybrid-mpi.so", HYBRID_MPI, ret->mpi))
+		ret->mpi[0] = 0;
+	if (find_part(own, "../papi/libhybrid-papi.so", HYBRID_PAPI, ret->papi))
+		ret->papi[0] = 0;
+	if (strpbrk(ret->library, " :") || strpbrk(ret->mpi, " :")) {
 		say("%s: the path has a blank or a colon, which cannot be preloaded; move it elsewhere",
 			ret->library);
 		return -1;
@@ -71,24 +93,29 @@ static int find_tools(struct tools *ret)
 }
 
 /* In front of what the user preloads: the runtime's functions must be found first. */
-static int set_preload(const char *library)
+static int set_preload(const struct tools *tools, bool mpi)
 {
 	const char *before = getenv("LD_PRELOAD");
 	char *value;
 	int result;
 
-	if (!before || !*before)
-		return setenv("LD_PRELOAD", library, 1);
-	if (asprintf(&value, "%s:%s", library, before) < 0)
+	mpi &= *tools->mpi != 0;
+	if (asprintf(&value, "%s%s%s%s%s", tools->library, mpi ? ":" : "", mpi ? tools->mpi : "",
+		    before && *before ? ":" : "", before ? before : "") < 0)
 		return -1;
 	result = setenv("LD_PRELOAD", value, 1);
 	free(value);
 	return result;
 }
 
+static int set_variable(const char *name, const char *value)
+{
+	return value ? setenv(name, value, 1) : unsetenv(name);
+}
+
 static int set_options(const struct options *options)
 {
-	char text[256];
+	char text[512];
 	FILE *out = fmemopen(text, sizeof(text), "w");
 	char filter[PATH_MAX];
 
@@ -103,11 +130,29 @@ static int set_options(const struct options *options)
 	return realpath(options->filter, filter) ? setenv("HYBRID_FILTER", filter, 1) : -1;
 }
 
-static int set_environment(const struct options *options, const struct program *program,
-	const struct experiment *experiment, const struct tools *tools)
+/* Open MPI gives its ranks on other hosts no more of the environment than it is told to. */
+static int set_openmpi(char **command)
 {
-	if (set_options(options) || setenv("HYBRID_DIR", experiment->path, 1) ||
-		(program->preload && set_preload(tools->library))) {
+	static const char name[] = "OMPI_MCA_mca_base_env_list";
+	char list[128];
+
+	for (; *command; command++)
+		if (!strcmp(*command, "-x")) /* one excludes the other */
+			return 0;
+	snprintf(list, sizeof(list), "LD_PRELOAD;HYBRID_DIR;HYBRID_OPTIONS%s%s",
+		getenv("HYBRID_FILTER") ? ";HYBRID_FILTER" : "",
+		getenv(METRICS_VARIABLE) ? ";" METRICS_VARIABLE : "");
+	return setenv(name, list, 0);
+}
+
+static int set_environment(const struct run *run)
+{
+	const struct options *options = &run->options;
+
+	if (set_options(options) || setenv("HYBRID_DIR", run->experiment.path, 1) ||
+		set_variable(METRICS_VARIABLE, run->metrics) ||
+		(run->program.preload && set_preload(&run->tools, options->mpi)) ||
+		(run->program.launcher && set_openmpi(options->command))) {
 		say("cannot set the environment: %s", strerror(errno));
 		return -1;
 	}
@@ -129,6 +174,13 @@ static int say_not_found(const char *name, int error)
 	return EXIT_NOT_FOUND;
 }
 
+static const char *base_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
+}
+
 static int find_program(const char *name, struct program *ret)
 {
 	int result = program_find(name, ret->path);
@@ -141,108 +193,89 @@ static int find_program(const char *name, struct program *ret)
 	if (result && !python)
 		return say_not_found(name, result);
 	program_inspect(ret);
+	ret->launcher = launch_is_launcher(base_name(name));
 	return 0;
 }
 
-static void put_count(FILE *out, uint64_t count, const char *one, const char *many)
-{
-	fprintf(out, "%llu %s", (unsigned long long)count, count == 1 ? one : many);
-}
-
-static void put_size(FILE *out, uint64_t bytes)
-{
-	static const char *const units[] = {"bytes", "KiB", "MiB", "GiB"};
-	double value = (double)bytes;
-	int unit = 0;
-
-	for (; value >= 1024 && unit < 3; unit++)
-		value /= 1024;
-	fprintf(out, unit && value < 100 ? "%.1f %s" : "%.0f %s", value, units[unit]);
-}
-
-static double seconds(const struct timeval *t)
-{
-	return (double)t->tv_sec + (double)t->tv_usec / 1e6;
-}
-
-static void say_taken(
-	const struct program *program, const struct outcome *outcome, const struct harvest *harvest)
-{
-	char text[PATH_MAX + 256];
-	FILE *out = fmemopen(text, sizeof(text), "w");
-
-	if (!out)
-		return;
-	fprintf(out, "%.3f s wall, %.3f s CPU; ", (double)outcome->wall / 1e9,
-		seconds(&outcome->usage.ru_utime) + seconds(&outcome->usage.ru_stime));
-	if (harvest->files) {
-		put_count(out, harvest->samples, "sample", "samples");
-		fputs(" of ", out);
-		put_count(out, harvest->processes, "process", "processes");
-		fputs(", ", out);
-		put_count(out, harvest->threads, "thread", "threads");
-		fputs("; ", out);
-		put_size(out, harvest->trace_bytes);
-		fputs(" of trace", out);
-	}
-	if (!harvest->program)
-		fprintf(out, "%s%s %s: only its total time was measured", harvest->files ? "; " : "",
-			program->path,
-			program->obstacle[0] ? program->obstacle : "did not take in the runtime");
-	fclose(out);
-	say("%s", text);
-}
-
-static void say_next(const struct experiment *experiment, const struct tools *tools)
-{
-	char found[PATH_MAX];
-	char *dir = shell_quote(experiment->shown);
-
-	say("next: %s %s", program_find("hybrid-report", found) ? tools->report : "hybrid-report",
-		dir ? dir : experiment->shown);
-	free(dir);
-}
-
-static void say_outcome(const struct experiment *experiment, const struct program *program,
-	const struct tools *tools, const struct outcome *outcome)
-{
-	struct harvest harvest;
-
-	harvest_directory(experiment->path, outcome->pid, &harvest);
-	say("experiment in %s", experiment->shown);
-	say_taken(program, outcome, &harvest);
-	say_next(experiment, tools);
-}
-
-static void finish(const struct options *options, const struct experiment *experiment,
-	const struct program *program, const struct tools *tools, const struct outcome *outcome)
+static void print_report(const struct tools *tools, const struct experiment *experiment)
 {
 	char *report[] = {(char *)tools->report, (char *)experiment->path, NULL};
 
-	experiment_end(experiment, outcome);
-	if (!options->quiet)
-		say_outcome(experiment, program, tools, outcome);
-	if (!options->report)
-		return;
-	unsetenv("LD_PRELOAD"); /* the report is not to be measured */
+	unsetenv("LD_PRELOAD"); /* the report is not to be measured, */
+	launch_forget(); /* and is one process, whoever prints it */
 	if (child_run_report(tools->report, report, environ))
 		say("%s failed", tools->report);
 }
 
-/* 0; a negative errno if it cannot be executed; EXIT_SETUP after a line on stderr. */
-static int start(const struct options *options, const struct experiment *experiment,
-	const struct program *program, struct outcome *ret)
+static void finish_with(const struct run *run, const struct outcome *outcome, const struct ranks *ranks,
+	const struct harvest *harvest)
 {
-	char **words = program_words(program, options->command);
+	struct summary summary = {.experiment = &run->experiment,
+		.program = &run->program,
+		.outcome = outcome,
+		.harvest = harvest,
+		.ranks = ranks,
+		.mpi = run->options.mpi && *run->tools.mpi};
+
+	if (!run->options.quiet)
+		summary_say(&summary, run->tools.report);
+	if (run->options.report)
+		print_report(&run->tools, &run->experiment);
+}
+
+/* One rank of a launch speaks for all, but one that failed for itself: its launcher may kill the rest now. */
+static void finish_rank(const struct run *run, const struct outcome *outcome)
+{
+	struct harvest harvest = {0};
+	struct ranks ranks;
+
+	if (join_end(&run->experiment, &run->launch, outcome, &ranks)) {
+		harvest_directory(run->experiment.path, outcome->pid, &harvest);
+		experiment_end_ranks(&run->experiment, &ranks);
+		finish_with(run, outcome, &ranks, &harvest);
+		ranks_release(&ranks);
+		harvest_release(&harvest);
+	} else if (outcome->status && ranks.failed == 1 && !run->options.quiet) {
+		summary_say_failed(&run->experiment, &run->launch, outcome->status);
+	}
+}
+
+static void finish(const struct run *run, const struct outcome *outcome)
+{
+	struct harvest harvest;
+
+	if (run->launch.place.size) {
+		finish_rank(run, outcome);
+		return;
+	}
+	experiment_end(&run->experiment, outcome);
+	harvest_directory(run->experiment.path, outcome->pid, &harvest);
+	finish_with(run, outcome, NULL, &harvest);
+	harvest_release(&harvest);
+}
+
+/* 0; a negative errno if it cannot be executed; EXIT_SETUP after a line on stderr. */
+static int start(const struct run *run, struct outcome *ret)
+{
+	const struct program *program = &run->program;
+	char **words = program_words(program, run->options.command);
 	int result = EXIT_SETUP;
 
 	if (!words)
 		say("no memory");
-	else if (!experiment_begin(experiment, options, program->path, words))
+	else if (run->experiment.joined ||
+		 !experiment_begin(&run->experiment, &run->options, program->path, words))
 		result = child_run(program->path, words, environ, ret);
-	if (words != options->command)
+	if (words != run->options.command)
 		free(words);
 	return result;
+}
+
+/* Nothing was measured. What other ranks have a part in stays. */
+static void discard(const struct run *run)
+{
+	if (!run->launch.place.size)
+		experiment_discard(&run->experiment);
 }
 
 /* A text without #! is a shell script to execvp() and to every shell, so it is one here. */
@@ -264,41 +297,84 @@ static void fill_standard_descriptors(void)
 		close(fd);
 }
 
+/* --list-metrics and --check: the exit status. */
+static int look(struct run *run)
+{
+	struct checked parts = {run->tools.library, run->tools.mpi, run->tools.papi};
+	const char *filter = run->options.metric_filter;
+
+	if (run->options.mode == MODE_CHECK)
+		return check(&parts, &run->options, *run->options.command ? &run->program : NULL)
+			       ? EXIT_SUCCESS
+			       : EXIT_SETUP;
+	if (metrics_show(filter, run->tools.papi))
+		return EXIT_SUCCESS;
+	say("--list-metrics %s: no metric has that in its name or description", filter);
+	return EXIT_SETUP;
+}
+
+/* The directory, and in it what stands there before the program starts. 0, or -1 after a line on stderr. */
+static int prepare(struct run *run)
+{
+	const char *wanted = run->options.directory, *program = run->options.command[0];
+
+	launch_find(&run->launch);
+	if (!run->launch.place.size) {
+		if (experiment_create(wanted, program, &run->experiment))
+			return -1;
+	} else if (join_create(wanted, program, &run->launch, &run->experiment) ||
+		   join_begin(&run->experiment, &run->launch, run->options.command)) {
+		return -1;
+	}
+	if ((run->experiment.joined || !experiment_save_vdso(&run->experiment)) && !set_environment(run)) {
+		if (run->remark && !run->options.quiet && !run->launch.place.rank)
+			say("%s", run->remark);
+		return 0;
+	}
+	discard(run);
+	return -1;
+}
+
 int main(int argc, char **argv)
 {
-	struct options options;
-	struct program program = {0};
-	struct experiment experiment;
-	struct outcome outcome;
-	struct tools tools;
+	struct run run = {0};
+	struct outcome outcome = {0};
 	int result;
 
 	fill_standard_descriptors();
-	result = options_parse(argc, argv, &options);
+	result = options_parse(argc, argv, &run.options);
 	if (result != OPTIONS_OK)
 		return result == OPTIONS_DONE ? EXIT_SUCCESS : EXIT_USAGE;
-	if (options.filter && filter_check(options.filter))
+	if (run.options.filter && filter_check(run.options.filter))
 		return EXIT_USAGE;
-	result = find_program(options.command[0], &program);
-	if (result)
-		return result;
-	if (find_tools(&tools) || experiment_create(options.directory, options.command[0], &experiment))
-		return EXIT_SETUP;
-	if (experiment_save_vdso(&experiment) || set_environment(&options, &program, &experiment, &tools)) {
-		experiment_discard(&experiment);
-		return EXIT_SETUP;
+	if (run.options.command[0] && run.options.mode != MODE_LIST_METRICS) {
+		result = find_program(run.options.command[0], &run.program);
+		if (result)
+			return result;
 	}
-	result = start(&options, &experiment, &program, &outcome);
-	if (result == -ENOEXEC && program.text) {
-		give_to_shell(&program);
-		result = start(&options, &experiment, &program, &outcome);
+	if (find_tools(&run.tools))
+		return EXIT_SETUP;
+	if (run.options.mode != MODE_RUN)
+		return look(&run);
+	if (run.options.metrics.count) {
+		run.metrics =
+			metrics_resolve(&run.options.metrics, run.options.rate, run.tools.papi, &run.remark);
+		if (!run.metrics)
+			return EXIT_USAGE;
+	}
+	if (prepare(&run))
+		return EXIT_SETUP;
+	result = start(&run, &outcome);
+	if (result == -ENOEXEC && run.program.text) {
+		give_to_shell(&run.program);
+		result = start(&run, &outcome);
 	}
 	if (result) {
 		if (result < 0)
-			say("%s: cannot be executed: %s", program.path, strerror(-result));
-		experiment_discard(&experiment);
+			say("%s: cannot be executed: %s", run.program.path, strerror(-result));
+		discard(&run);
 		return result > 0 ? result : result == -ENOENT ? EXIT_NOT_FOUND : EXIT_CANNOT_EXECUTE;
 	}
-	finish(&options, &experiment, &program, &tools, &outcome);
+	finish(&run, &outcome);
 	child_end_alike(outcome.status);
 }

@@ -10,6 +10,8 @@
 
 #define RATE_MAX 10000
 #define RATE_DEFAULT 250
+#define DEMOTE_METRICS_NS \
+	20000 /* reading metrics costs a few microseconds: a tenth of that, as without them */
 
 enum {
 	OPTION_WALL = 256,
@@ -20,8 +22,12 @@ enum {
 	OPTION_DEMOTE,
 	OPTION_FILTER,
 	OPTION_PYTHON,
+	OPTION_MPI,
+	OPTION_FILES,
 	OPTION_SIGNAL,
 	OPTION_REPORT,
+	OPTION_LIST_METRICS,
+	OPTION_CHECK,
 	OPTION_VERSION,
 };
 
@@ -32,10 +38,16 @@ static const struct option long_options[] = {
 	{"source", required_argument, NULL, OPTION_SOURCE},
 	{"trace", no_argument, NULL, OPTION_TRACE},
 	{"trace-limit", required_argument, NULL, OPTION_TRACE_LIMIT},
+	{"metric", required_argument, NULL, 'm'},
+	{"event", required_argument, NULL, 'e'},
+	{"list-metrics", optional_argument, NULL, OPTION_LIST_METRICS},
+	{"check", no_argument, NULL, OPTION_CHECK},
 	{"budget", required_argument, NULL, OPTION_BUDGET},
 	{"demote", required_argument, NULL, OPTION_DEMOTE},
 	{"filter", required_argument, NULL, OPTION_FILTER},
 	{"python", required_argument, NULL, OPTION_PYTHON},
+	{"mpi", required_argument, NULL, OPTION_MPI},
+	{"files", required_argument, NULL, OPTION_FILES},
 	{"signal", required_argument, NULL, OPTION_SIGNAL},
 	{"quiet", no_argument, NULL, 'q'},
 	{"report", no_argument, NULL, OPTION_REPORT},
@@ -46,6 +58,7 @@ static const struct option long_options[] = {
 
 static const char help_text[] =
 	"Usage: hybrid-run [options] PROGRAM [arguments...]\n"
+	"       hybrid-run --list-metrics [FILTER] | --check [PROGRAM]\n"
 	"Runs PROGRAM and measures it; hybrid-report shows the result.\n"
 	"\n"
 	"  -o, --output DIR       where the experiment goes (default: hyb-PROGRAM-DATE-TIME)\n"
@@ -59,12 +72,23 @@ static const char help_text[] =
 	"                         0.1 to 100 (default: 5)\n"
 	"      --signal N         number of the signal that samples use (default: 16)\n"
 	"\n"
+	"Metrics:\n"
+	"  -m, --metric NAME,...  read these, too, at each enter, leave and sample: counters of\n"
+	"                         the processor and the kernel, user::COUNTER of the program\n"
+	"  -e, --event NAME@PERIOD\n"
+	"                         and take a sample each time it has grown by PERIOD, beside\n"
+	"                         those of the timer; with -r 0 instead of them\n"
+	"      --list-metrics     show the metrics of this machine; with FILTER: those that have\n"
+	"                         it in name or description\n"
+	"      --check            show what can be measured here, and of PROGRAM, and what to\n"
+	"                         change where something cannot\n"
+	"\n"
 	"Probes and trace:\n"
 	"      --trace            record each enter and leave of a region\n"
 	"      --trace-limit SIZE bytes of trace for each process, with K, M or G (default: 1G)\n"
 	"      --demote CALLS:NS  only count a region after that many calls if they take less\n"
 	"                         time on average; 0: never (default: 100000:500, with\n"
-	"                         --python=hooks 10000:500)\n"
+	"                         --python=hooks 10000:500; with metrics 20000 for 500)\n"
 	"      --filter FILE      lines `include PATTERN` and `exclude PATTERN`: which functions\n"
 	"                         of a program built with -finstrument-functions are probes;\n"
 	"                         for --python=hooks: `exclude python:package.module.*`\n"
@@ -74,19 +98,30 @@ static const char help_text[] =
 	"                         hooks: functions are probes, too, with calls and times;\n"
 	"                         off: the interpreter is a native program as any other\n"
 	"\n"
+	"MPI:\n"
+	"      --mpi auto|off     calls of MPI are probes (default: auto), or not measured\n"
+	"      --files NAME       process: each process has a file of its own; node: those of\n"
+	"                         a host share one; auto: node for 32 ranks a host and more, and\n"
+	"                         on network file systems (default: auto)\n"
+	"\n"
 	"  -q, --quiet            say nothing at the end\n"
 	"      --report           print the report at the end (on stderr)\n"
 	"  -h, --help             show this text\n"
 	"      --version          show the version\n"
 	"\n"
-	"The exit status is that of PROGRAM; 2: wrong usage, 1: nowhere to write to,\n"
+	"The exit status is that of PROGRAM; 2: wrong usage, 1: nowhere to write to, or --check\n"
+	"has found that nothing can be measured,\n"
 	"126: PROGRAM cannot be executed, 127: PROGRAM not found.\n"
 	"\n"
 	"Examples:\n"
 	"  hybrid-run ./solver input.dat          then: hybrid-report hyb-solver-*\n"
 	"  hybrid-run --report -r 997 ./solver    997 samples a second, report at once\n"
+	"  hybrid-run -m PAPI_TOT_INS,PAPI_TOT_CYC -e perf::PAGE-FAULTS@100 ./solver\n"
 	"  hybrid-run -o run1 --wall ./server     see where it waits\n"
 	"  hybrid-run app.py input.dat            a Python program, with python3 of PATH\n"
+	"  mpiexec -n 64 hybrid-run ./solver      one experiment of all ranks\n"
+	"  srun -n 64 hybrid-run -o run1 ./solver the same under Slurm\n"
+	"  hybrid-run mpiexec -n 64 ./solver      the same, started the other way round\n"
 	"  hybrid-run --trace --trace-limit 200M ./solver\n";
 
 /* Reads a decimal number that begins `text`; *ret_end is what follows. False if there is none up to `max`. */
@@ -202,6 +237,30 @@ static int set_python(struct options *o, const char *text)
 	return OPTIONS_BAD;
 }
 
+static int set_mpi(struct options *o, const char *text)
+{
+	static const char *const names[] = {"off", "auto", NULL};
+	const char *name = find_name(names, text);
+
+	if (!name) {
+		say("--mpi %s: give auto or off", text);
+		return OPTIONS_BAD;
+	}
+	o->mpi = name != names[0];
+	return OPTIONS_OK;
+}
+
+static int set_files(struct options *o, const char *text)
+{
+	static const char *const names[] = {"auto", "process", "node", NULL};
+
+	o->files = find_name(names, text);
+	if (o->files)
+		return OPTIONS_OK;
+	say("--files %s: give auto, process or node", text);
+	return OPTIONS_BAD;
+}
+
 static int set_trace_limit(struct options *o, const char *text)
 {
 	if (read_size(text, &o->trace_limit))
@@ -264,6 +323,24 @@ static int set_signal(struct options *o, const char *text)
 	return OPTIONS_OK;
 }
 
+/* What is measured, or could be. */
+static int set_metrics(struct options *o, int option, const char *text)
+{
+	int result = 0;
+
+	if (option == 'm') {
+		result = metrics_add_names(&o->metrics, text);
+	} else if (option == 'e') {
+		result = metrics_add_events(&o->metrics, text);
+	} else if (option == OPTION_CHECK) {
+		o->mode = MODE_CHECK;
+	} else {
+		o->mode = MODE_LIST_METRICS;
+		o->metric_filter = text;
+	}
+	return result ? OPTIONS_BAD : OPTIONS_OK;
+}
+
 /* One option of either spelling. */
 static int set_option(struct options *o, int option, const char *text)
 {
@@ -292,8 +369,17 @@ static int set_option(struct options *o, int option, const char *text)
 		break;
 	case OPTION_PYTHON:
 		return set_python(o, text);
+	case OPTION_MPI:
+		return set_mpi(o, text);
+	case OPTION_FILES:
+		return set_files(o, text);
 	case OPTION_SIGNAL:
 		return set_signal(o, text);
+	case 'm':
+	case 'e':
+	case OPTION_LIST_METRICS:
+	case OPTION_CHECK:
+		return set_metrics(o, option, text);
 	case 'q':
 		o->quiet = true;
 		break;
@@ -324,6 +410,26 @@ static unsigned default_rate(void)
 	return hz < RATE_DEFAULT ? hz : RATE_DEFAULT;
 }
 
+/* What stands behind the options. */
+static int set_words(struct options *o, int count, char **words)
+{
+	o->command = words;
+	if (o->mode == MODE_LIST_METRICS) {
+		if (count > 1 || (count && o->metric_filter)) {
+			say("--list-metrics: give one filter, and no program");
+			return OPTIONS_BAD;
+		}
+		if (count)
+			o->metric_filter = words[0];
+		return OPTIONS_OK;
+	}
+	if (!count && o->mode == MODE_RUN) {
+		say("no program given: hybrid-run [options] PROGRAM [arguments...]; --help shows more");
+		return OPTIONS_BAD;
+	}
+	return OPTIONS_OK;
+}
+
 int options_parse(int argc, char **argv, struct options *ret)
 {
 	struct options o = {
@@ -334,13 +440,15 @@ int options_parse(int argc, char **argv, struct options *ret)
 		.demote_calls = 100000,
 		.demote_ns = 500,
 		.python = "frames",
+		.mpi = true,
+		.files = "auto",
 		.signal = 16,
 	};
 	bool wall = false, source = false, demote = false;
 	int option, result;
 
 	argv[0] = (char *)"hybrid-run"; /* getopt's messages begin with it */
-	while ((option = getopt_long(argc, argv, "+o:r:qh", long_options, NULL)) != -1) {
+	while ((option = getopt_long(argc, argv, "+o:r:m:e:qh", long_options, NULL)) != -1) {
 		result = set_option(&o, option, optarg);
 		if (result != OPTIONS_OK)
 			return result;
@@ -352,13 +460,12 @@ int options_parse(int argc, char **argv, struct options *ret)
 		say("--wall brings its own source: leave --source out");
 		return OPTIONS_BAD;
 	}
-	if (optind == argc) {
-		say("no program given: hybrid-run [options] PROGRAM [arguments...]; --help shows more");
+	if (set_words(&o, argc - optind, argv + optind) != OPTIONS_OK)
 		return OPTIONS_BAD;
-	}
 	if (!demote && !strcmp(o.python, "hooks"))
 		o.demote_calls = 10000;
-	o.command = argv + optind;
+	if (!demote && o.metrics.count)
+		o.demote_ns = DEMOTE_METRICS_NS;
 	*ret = o;
 	return OPTIONS_OK;
 }
@@ -366,7 +473,9 @@ int options_parse(int argc, char **argv, struct options *ret)
 void options_print(const struct options *o, FILE *out)
 {
 	fprintf(out,
-		"rate=%u,source=%s,trace=%d,trace_limit=%llu,budget=%u,demote=%llu:%llu,signal=%u,python=%s",
+		"rate=%u,source=%s,trace=%d,trace_limit=%llu,budget=%u,demote=%llu:%llu,signal=%u,python=%s,"
+		"mpi=%s,files=%s",
 		o->rate, o->source, o->trace, (unsigned long long)o->trace_limit, o->budget,
-		(unsigned long long)o->demote_calls, (unsigned long long)o->demote_ns, o->signal, o->python);
+		(unsigned long long)o->demote_calls, (unsigned long long)o->demote_ns, o->signal, o->python,
+		o->mpi ? "auto" : "off", o->files);
 }

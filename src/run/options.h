@@ -2,6 +2,8 @@
 #ifndef RUN_OPTIONS_H
 #define RUN_OPTIONS_H
 
+#include "run/metrics.h"
+
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -10,6 +12,12 @@ enum options_result {
 	OPTIONS_OK = 0,
 	OPTIONS_DONE = 1, /* help or version was printed */
 	OPTIONS_BAD = -1, /* wrong usage; a line on stderr says what */
+};
+
+enum options_mode {
+	MODE_RUN = 0,
+	MODE_LIST_METRICS,
+	MODE_CHECK,
 };
 
 /* Strings belong to the command line. */
@@ -24,10 +32,15 @@ struct options {
 	uint64_t demote_ns;
 	const char *filter; /* NULL: none */
 	const char *python; /* frames hooks off */
+	const char *files; /* auto process node */
+	bool mpi; /* calls of MPI are probes */
 	unsigned signal;
 	bool quiet;
 	bool report;
-	char **command; /* PROGRAM and its arguments, NULL at the end */
+	struct metrics metrics;
+	enum options_mode mode;
+	const char *metric_filter; /* of MODE_LIST_METRICS; NULL: all */
+	char **command; /* PROGRAM and its arguments, NULL at the end; of MODE_CHECK maybe only that */
 };
 
 /* Returns enum options_result. */

@@ -1,5 +1,7 @@
 #include "run/program.h"
 
+#include "run/elf_file.h"
+
 #include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -138,66 +140,24 @@ static bool changes_rights(int fd)
 	return getuid() && fgetxattr(fd, "security.capability", NULL, 0) > 0;
 }
 
-/* The bytes of the file at the virtual address, `size` of them; NULL if they are not in it. */
-static const void *at_address(const char *file, size_t file_size, const ElfW(Phdr) * load, unsigned count,
-	uint64_t address, size_t size)
-{
-	for (unsigned i = 0; i < count; i++) {
-		uint64_t offset = address - load[i].p_vaddr + load[i].p_offset;
-
-		if (load[i].p_type == PT_LOAD && address - load[i].p_vaddr < load[i].p_filesz &&
-			offset < file_size && size <= file_size - offset)
-			return file + offset;
-	}
-	return NULL;
-}
-
-/* Whether the file names a needed library that begins so. */
-static bool needs(const char *file, size_t size, const ElfW(Ehdr) * elf, const char *name)
-{
-	const ElfW(Phdr) *headers = (const ElfW(Phdr) *)(file + elf->e_phoff);
-	const ElfW(Dyn) *dynamic = NULL;
-	uint64_t strings = 0;
-	size_t entries = 0;
-
-	if (elf->e_phoff > size || elf->e_phnum > (size - elf->e_phoff) / sizeof(*headers))
-		return false;
-	for (unsigned i = 0; i < elf->e_phnum; i++)
-		if (headers[i].p_type == PT_DYNAMIC && headers[i].p_offset < size &&
-			headers[i].p_filesz <= size - headers[i].p_offset) {
-			dynamic = (const ElfW(Dyn) *)(file + headers[i].p_offset);
-			entries = headers[i].p_filesz / sizeof(*dynamic);
-		}
-	for (size_t i = 0; i < entries; i++)
-		if (dynamic[i].d_tag == DT_STRTAB)
-			strings = dynamic[i].d_un.d_ptr;
-	for (size_t i = 0; i < entries; i++) {
-		const char *text = dynamic[i].d_tag == DT_NEEDED
-					   ? at_address(file, size, headers, elf->e_phnum,
-						     strings + dynamic[i].d_un.d_val, strlen(name))
-					   : NULL;
-
-		if (text && !strncmp(text, name, strlen(name)))
-			return true;
-	}
-	return false;
-}
-
-/* gcc's shared AddressSanitizer ends a program in which another library comes before it. */
-static bool is_sanitized(int fd, const ElfW(Ehdr) * elf)
+/* Reads the file as a whole for what stands deeper in it. */
+static void look_inside(struct program *program, int fd, bool *ret_sanitized)
 {
 	struct stat st;
 	char *file;
-	bool found;
 
-	if (fstat(fd, &st) || st.st_size < (off_t)sizeof(*elf))
-		return false;
+	*ret_sanitized = false;
+	if (fstat(fd, &st) || st.st_size < (off_t)sizeof(ElfW(Ehdr)))
+		return;
 	file = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
 	if (file == MAP_FAILED)
-		return false;
-	found = needs(file, (size_t)st.st_size, elf, "libasan.so");
+		return;
+	/* gcc's shared AddressSanitizer ends a program in which another library comes before it. */
+	*ret_sanitized = elf_needs(file, (size_t)st.st_size, "libasan.so");
+	program->static_mpi = elf_defines(file, (size_t)st.st_size, "MPI_Init") &&
+			      !elf_needs(file, (size_t)st.st_size, "libmpi") &&
+			      !elf_needs(file, (size_t)st.st_size, "libhybrid-mpi");
 	munmap(file, (size_t)st.st_size);
-	return found;
 }
 
 /*
@@ -208,10 +168,12 @@ static bool is_sanitized(int fd, const ElfW(Ehdr) * elf)
 static void inspect_elf(struct program *program, int fd, const ElfW(Ehdr) * elf)
 {
 	char interp[PATH_MAX], own_interp[PATH_MAX];
+	bool sanitized;
 	ElfW(Ehdr) own;
 
 	if (!read_own(&own, own_interp))
 		return;
+	look_inside(program, fd, &sanitized);
 	if (elf->e_ident[EI_CLASS] != own.e_ident[EI_CLASS]) {
 		strcpy(program->obstacle, "is a 32-bit program");
 		program->preload = false;
@@ -226,7 +188,7 @@ static void inspect_elf(struct program *program, int fd, const ElfW(Ehdr) * elf)
 		snprintf(program->obstacle, sizeof(program->obstacle), "uses another C library (%.60s)",
 			base_name(interp));
 		program->preload = false;
-	} else if (is_sanitized(fd, elf)) {
+	} else if (sanitized) {
 		strcpy(program->obstacle, "is built with AddressSanitizer");
 		program->preload = false;
 	} else if (changes_rights(fd)) {

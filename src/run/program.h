@@ -11,6 +11,8 @@ struct program {
 	char option[256]; /* in front of the script, "" if there is none */
 	char obstacle[128]; /* why it cannot be measured, "" if nothing speaks against it: "is static" */
 	bool preload; /* false: preloading would make the dynamic linker complain, or fail */
+	bool launcher; /* starts an MPI program, and is not itself measured */
+	bool static_mpi; /* has MPI in itself */
 	bool text; /* no binary: a shell may try it if the kernel does not want it */
 };
 

@@ -46,4 +46,25 @@ static inline bool clock_has_tsc(void)
 }
 #endif
 
+/*
+ * Both clocks at the same moment, as near as so many tries get: processes of a host are
+ * put in order by these readings. async-signal-safe
+ */
+static inline struct hyb_anchor clock_both(unsigned tries)
+{
+	struct hyb_anchor best = {0, 0};
+	uint64_t least = UINT64_MAX;
+
+	while (tries--) {
+		uint64_t before = clock_tick(), mono = clock_ns(CLOCK_MONOTONIC),
+			 passed = clock_tick() - before;
+
+		if (passed < least) {
+			least = passed;
+			best = (struct hyb_anchor){before + passed / 2, mono};
+		}
+	}
+	return best;
+}
+
 #endif

@@ -18,12 +18,14 @@ static __thread struct {
 	uint32_t depth;
 	uintptr_t stack_lo, stack_hi;
 	int perf_fd;
+	struct metrics_thread metrics; /* its descriptors */
 	bool busy, blocks_signal;
 } at_fork __attribute__((tls_model("initial-exec")));
 
 /* What the child needs of the parent's file until it has its own. */
 struct legacy {
 	uint8_t *segment[MAX_SEGMENTS];
+	uint32_t segments; /* of them; some are NULL */
 	struct hyb_open open[HYB_STACK_FIRST + HYB_STACK_SECOND];
 	const void *name[HYB_STACK_FIRST + HYB_STACK_SECOND]; /* struct hyb_def_region, or a code address */
 	uint8_t kind[HYB_STACK_FIRST + HYB_STACK_SECOND];
@@ -48,6 +50,8 @@ void fork_prepare(void)
 	at_fork.stack_hi = t->stack_hi;
 	at_fork.blocks_signal = t->blocks_signal;
 	at_fork.perf_fd = t->armed ? t->perf_fd : -1;
+	if (rt.metrics)
+		at_fork.metrics = t->metrics;
 }
 
 void fork_parent(void)
@@ -60,8 +64,9 @@ void fork_parent(void)
 /* Notes what is open and where the parent's segments are. */
 static void collect(struct legacy *old)
 {
-	for (uint32_t i = 0; i < MAX_SEGMENTS && (old->segment[i] = atomic_load(&store.segment[i])); i++)
-		;
+	old->segments = atomic_load(&store.mapped);
+	for (uint32_t i = 0; i < old->segments; i++)
+		old->segment[i] = atomic_load(&store.segment[i]);
 	old->root_skipped = at_fork.depth ? at_fork.first_base->skipped & ~HYB_OPEN_SAMPLED : 0;
 	for (uint32_t level = 1; level < at_fork.depth; level++) {
 		const struct hyb_open *open = level < HYB_STACK_FIRST
@@ -105,8 +110,9 @@ static void reopen(struct thread *t, const struct legacy *old)
 
 static void release(struct legacy *old)
 {
-	for (uint32_t i = 0; i < MAX_SEGMENTS && old->segment[i]; i++)
-		munmap(old->segment[i], HYB_SEGMENT);
+	for (uint32_t i = 0; i < old->segments; i++)
+		if (old->segment[i])
+			munmap(old->segment[i], HYB_SEGMENT);
 	munmap(old, sizeof(*old));
 }
 
@@ -120,6 +126,7 @@ void fork_child(void)
 	if (!store.header || rt.pid == getpid())
 		return;
 	perf_forget(at_fork.perf_fd);
+	metrics_forget(&at_fork.metrics);
 	thread_free(self); /* the parent's, wiped */
 	self = NULL;
 	pthread_setspecific(real_functions.thread_key, NULL);

@@ -88,12 +88,25 @@ uintptr_t modules_address(uint64_t code)
 	return module ? 0 : HYB_CODE_VADDR(code);
 }
 
-const char *modules_path(const struct module_map *map)
+static const char *path_of(uint32_t module)
 {
 	for (uint32_t i = 0; i < mods.id_count; i++)
-		if (mods.id[i].id == map->module)
+		if (mods.id[i].id == module)
 			return (const char *)((const struct hyb_def_module *)store_at(mods.id[i].def) + 1);
 	return NULL;
+}
+
+const char *modules_path(const struct module_map *map)
+{
+	return path_of(map->module);
+}
+
+bool modules_is_mpi(uint32_t module)
+{
+	static const char name[] = "libmpi";
+	const char *path = path_of(module), *slash = path ? strrchr(path, '/') : NULL;
+
+	return slash && !strncmp(slash + 1, name, sizeof(name) - 1);
 }
 
 /* ------------------------------------------------------------ one object */

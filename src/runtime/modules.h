@@ -39,6 +39,9 @@ uintptr_t modules_address(uint64_t code);
 /* The path of the map's object, as it was when it was found; NULL if not known. async-signal-safe */
 const char *modules_path(const struct module_map *map);
 
+/* Whether the module of that id is a library of MPI, by its file's name. async-signal-safe */
+bool modules_is_mpi(uint32_t module);
+
 /*
  * Brings the table up to date if the program may have loaded or unloaded
  * something, or if `unknown` addresses were met; limits itself to a small share

@@ -15,20 +15,24 @@ static uint32_t hash(uint32_t parent, uint8_t kind, uint64_t key)
 /* A fresh node, not yet linked; 0 if there is no room. */
 static uint32_t take(struct thread *t)
 {
-	if (unlikely(t->node_next_id == t->node_end_id)) {
+	if (unlikely(t->node_next_id + rt.node_cells > t->node_end_id)) {
 		uint32_t size = NODES_FIRST << (t->node_serial < 4 ? t->node_serial : 4);
-		uint64_t at = store_claim(HYB_CHUNK_NODES, size, t->loc->id, t->node_serial);
+		enum hyb_chunk_kind kind = rt.metrics ? HYB_CHUNK_WIDE_NODES : HYB_CHUNK_NODES;
+		uint64_t at = store_claim(kind, size, t->loc->id, t->node_serial);
 
 		if (!at)
 			return 0;
 		t->node_serial++;
 		t->node_chunk = store_at(at);
+		if (rt.metrics)
+			((struct hyb_wide *)(t->node_chunk + 1))->cells = rt.node_cells;
 		t->node_chunk->used = HYB_NODES_START;
 		t->node_next_id = (uint32_t)((at + HYB_NODES_START) / HYB_NODE_SIZE);
 		t->node_end_id = (uint32_t)((at + size) / HYB_NODE_SIZE);
 	}
-	t->node_chunk->used += HYB_NODE_SIZE;
-	return t->node_next_id++;
+	t->node_chunk->used += rt.node_cells * HYB_NODE_SIZE;
+	t->node_next_id += rt.node_cells;
+	return t->node_next_id - rt.node_cells;
 }
 
 /* Twice the buckets, once there are as many nodes. Keeps the old ones if memory is out. */
@@ -67,7 +71,8 @@ uint32_t node_intern(struct thread *t, uint32_t parent, enum hyb_node_kind kind,
 			return id;
 	}
 	/* Samples come at a rate; probes could fill the disk with call paths. */
-	if (unlikely(t->node_count >= HYB_PROBE_NODES_MAX) && kind <= HYB_NODE_FUNCTION)
+	if (unlikely(t->node_count >= HYB_PROBE_NODES_MAX) &&
+		(kind <= HYB_NODE_FUNCTION || kind == HYB_NODE_MESSAGE))
 		return 0;
 	id = take(t);
 	if (!id)

@@ -6,6 +6,8 @@ bool probe_stack_grow(struct thread *t)
 {
 	if (t->base != t->first_base)
 		return false;
+	if (rt.metrics && !metrics_grow(t))
+		return false;
 	if (!t->second_base) {
 		uint64_t at = store_claim(HYB_CHUNK_STACK, HYB_STACK_CHUNK, t->loc->id, 0);
 
@@ -44,6 +46,10 @@ void probe_skip(struct thread *t, struct hyb_node *child, bool demoted)
 
 void probe_demote(struct hyb_node *node)
 {
+	const struct hyb_def_region *def = node->kind == HYB_NODE_REGION ? region_def(node->key) : NULL;
+
+	if (def && def->kind == HYB_REGION_MPI) /* each message counts */
+		return;
 	if (node->count >= rt.set.demote_calls && rt.set.demote_calls &&
 		node->inclusive / node->count < rt.demote_ticks && node->kind != HYB_NODE_ROOT)
 		node->flags |= HYB_NODE_DEMOTED;
@@ -86,6 +92,8 @@ void probe_leave_other(struct thread *t, enum hyb_node_kind kind, uint64_t key, 
 	while (up--) {
 		if (!is_parameter(t->node))
 			t->loc->faults[HYB_FAULT_NOT_LEFT]++;
+		if (t->top == t->mpi.open) /* it was left by a jump */
+			t->mpi.open = NULL;
 		probe_pop(t, now);
 	}
 	probe_pop(t, now);

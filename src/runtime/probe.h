@@ -37,16 +37,19 @@ static inline struct unwind_snippet probe_snippet(const struct hyb_open *open)
 	return (struct unwind_snippet){open->sp, open->ra, open->fp};
 }
 
-/* Opens `child`, whose id is given, as the region stack's entry `open`. */
+/* Opens `child`, whose id is given, as the region stack's entry `open`: at the tick `at`, or now if it is 0.
+ */
 static PROBE_INLINE void probe_open(struct thread *t, uint32_t id, struct hyb_node *child,
-	struct hyb_open *open, struct unwind_snippet snippet)
+	struct hyb_open *open, struct unwind_snippet snippet, uint64_t at)
 {
 	open->sp = snippet.sp;
 	open->ra = snippet.ra;
 	open->fp = snippet.fp;
 	open->node = id;
 	open->skipped = 0;
-	open->enter = clock_tick();
+	if (unlikely(rt.metrics))
+		metrics_enter(t, t->loc->depth);
+	open->enter = at ? at : clock_tick();
 	signal_barrier();
 	t->loc->depth++;
 	t->top = open;
@@ -55,8 +58,9 @@ static PROBE_INLINE void probe_open(struct thread *t, uint32_t id, struct hyb_no
 		trace_enter(t, open->enter, id);
 }
 
-/* Enters the child probe `id` of the innermost open one. */
-static PROBE_INLINE void probe_push(struct thread *t, uint32_t id, struct unwind_snippet snippet)
+/* Enters the node `id` somewhere below the innermost open one; `at` as in probe_open(). */
+static PROBE_INLINE void probe_push_at(
+	struct thread *t, uint32_t id, struct unwind_snippet snippet, uint64_t at)
 {
 	struct hyb_node *child = node_at(id);
 	struct hyb_open *open = t->top + 1;
@@ -77,7 +81,12 @@ static PROBE_INLINE void probe_push(struct thread *t, uint32_t id, struct unwind
 		}
 		open = t->base;
 	}
-	probe_open(t, id, child, open, snippet);
+	probe_open(t, id, child, open, snippet, at);
+}
+
+static PROBE_INLINE void probe_push(struct thread *t, uint32_t id, struct unwind_snippet snippet)
+{
+	probe_push_at(t, id, snippet, 0);
 }
 
 /* Leaves the innermost open region. */
@@ -86,6 +95,8 @@ static PROBE_INLINE void probe_pop(struct thread *t, uint64_t now)
 	struct hyb_open *open = t->top;
 	struct hyb_node *node = t->node;
 
+	if (unlikely(rt.metrics))
+		metrics_leave(t, t->loc->depth - 1);
 	if (rt.set.trace_events)
 		trace_leave(t, now);
 	else if (unlikely(open->skipped & HYB_OPEN_SAMPLED))
@@ -146,6 +157,11 @@ static inline void probe_end(struct thread *t)
 	else
 		thread_ready(t);
 }
+
+/* hybrid_pause(), hybrid_resume() and hybrid_metadata(), for calls of MPI, too. Any thread */
+void api_pause(void);
+void api_resume(void);
+void api_metadata(const char *key, const char *value);
 
 /* Measures what an enter and a leave cost, for the report. start */
 void probe_calibrate(void);

@@ -1,4 +1,6 @@
 /* What programs call through include/hybrid/hybrid.h. */
+#include <math.h>
+
 #include "hybrid/hybrid.h"
 #include "probe.h"
 #include "python/frames.h"
@@ -111,7 +113,7 @@ static uint64_t counter_id(struct hybrid_counter *counter, uint32_t type)
 	return HYB_REGION_ID(id);
 }
 
-static void count_bits(struct hybrid_counter *counter, bool real, uint64_t bits)
+static void count_bits(struct hybrid_counter *counter, bool real, uint64_t bits, int64_t whole)
 {
 	struct thread *t = self;
 	uint64_t id;
@@ -121,12 +123,24 @@ static void count_bits(struct hybrid_counter *counter, bool real, uint64_t bits)
 	id = counter_id(counter, real ? 2 : 1);
 	if (id)
 		trace_counter(t, id, real, bits);
+	if (unlikely(rt.metrics))
+		metrics_count(t, counter->name, whole);
 	thread_ready(t);
 }
 
 static void count(struct hybrid_counter *counter, int64_t value)
 {
-	count_bits(counter, false, (uint64_t)value);
+	count_bits(counter, false, (uint64_t)value, value);
+}
+
+/* The nearest whole number that a metric can be; 0 for what is none. */
+static int64_t whole_of(double value)
+{
+	if (value >= 0x1p63)
+		return INT64_MAX;
+	if (value < -0x1p63)
+		return INT64_MIN;
+	return isnan(value) ? 0 : (int64_t)value;
 }
 
 static void count_real(struct hybrid_counter *counter, double value)
@@ -134,7 +148,7 @@ static void count_real(struct hybrid_counter *counter, double value)
 	uint64_t bits;
 
 	memcpy(&bits, &value, sizeof(bits));
-	count_bits(counter, true, bits);
+	count_bits(counter, true, bits, whole_of(value));
 }
 
 static void parameter(const char *key, const char *value)
@@ -188,7 +202,7 @@ static void marker(const char *text)
 	thread_ready(t);
 }
 
-static void pause_all(void)
+void api_pause(void)
 {
 	struct thread *t = self;
 
@@ -199,7 +213,7 @@ static void pause_all(void)
 		thread_attend(t);
 }
 
-static void resume_all(void)
+void api_resume(void)
 {
 	struct thread *t = self;
 
@@ -216,7 +230,7 @@ static void resume_all(void)
 	thread_ready(t);
 }
 
-static void metadata(const char *key, const char *value)
+void api_metadata(const char *key, const char *value)
 {
 	struct hyb_def_metadata def = {
 		.key_len = (uint16_t)strnlen(key, HYB_NAME_MAX),
@@ -251,9 +265,9 @@ __attribute__((visibility("default"))) const struct hybrid_api hybrid_api_1 = {
 	.parameter = parameter,
 	.parameter_int = parameter_int,
 	.marker = marker,
-	.pause = pause_all,
-	.resume = resume_all,
-	.metadata = metadata,
+	.pause = api_pause,
+	.resume = api_resume,
+	.metadata = api_metadata,
 	.thread_name = thread_name,
 	.enter_frame = enter_frame,
 };

@@ -7,6 +7,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "base/launch.h"
 #include "cyg.h"
 #include "fork.h"
 #include "modules.h"
@@ -57,20 +58,19 @@ void runtime_stop(const char *why)
 	store_note(HYB_NOTE_ERROR, why);
 	store.header->state = HYB_STATE_STOPPED;
 	store.header->end = clock_tick();
-	runtime_anchor();
+	runtime_anchor(1);
 	errno = saved;
 }
 
-uint64_t runtime_anchor(void)
+uint64_t runtime_anchor(unsigned tries)
 {
-	uint64_t tick = clock_tick(), mono = clock_ns(CLOCK_MONOTONIC);
+	struct hyb_anchor both = clock_both(tries);
 
 	if (!atomic_exchange_explicit(&rt.anchor_busy, true, memory_order_acquire)) {
-		store.header->last.tick = tick;
-		store.header->last.mono = mono;
+		store.header->last = both;
 		atomic_store_explicit(&rt.anchor_busy, false, memory_order_release);
 	}
-	return mono;
+	return both.mono;
 }
 
 void runtime_end(enum hyb_state state)
@@ -86,9 +86,13 @@ void runtime_end(enum hyb_state state)
 		t->node->ran += cpu - t->last_cpu;
 		t->loc->cpu = t->last_cpu = cpu;
 		t->loc->last = now;
+		if (rt.metrics) {
+			metrics_read(t);
+			metrics_publish(t);
+		}
 		thread_ready(t);
 	}
-	runtime_anchor();
+	runtime_anchor(CLOCK_TRIES);
 	if (store.header->state == HYB_STATE_RUNNING || store.header->state == HYB_STATE_EXEC) {
 		store.header->state = state;
 		store.header->end = now;
@@ -107,10 +111,25 @@ static void main_stack(uintptr_t *ret_lo, uintptr_t *ret_hi)
 	*ret_lo = hi - (limit.rlim_cur < (1u << 30) ? limit.rlim_cur : 1u << 30);
 }
 
+/* As what an MPI launcher started the process: the report tells who of them never called MPI. */
+static void describe_launch(void)
+{
+	static const char key[] = "hybrid.launch";
+	struct hyb_def_metadata def = {.key_len = sizeof(key) - 1};
+	struct launch_place place;
+	char text[32];
+
+	if (!launch_place(&place) || place.size == 1)
+		return;
+	def.value_len = (uint16_t)snprintf(text, sizeof(text), "%u of %u", place.rank, place.size);
+	store_define(HYB_DEF_METADATA, &def, sizeof(def), key, def.key_len, text, def.value_len);
+}
+
 bool runtime_begin(void)
 {
 	rt.pid = getpid();
 	atomic_store(&rt.next_location, 0);
+	atomic_store(&rt.next_handle, 0);
 	atomic_store(&rt.paused, false);
 	atomic_store(&rt.attention, false);
 	atomic_store(&rt.anchor_busy, false);
@@ -120,8 +139,10 @@ bool runtime_begin(void)
 	regions_reset();
 	modules_init();
 	rt.own_module = HYB_CODE_MODULE(unwind_rule_at((uintptr_t)runtime_begin).code);
+	describe_launch();
 	python_describe();
 	cyg_init();
+	metrics_init();
 	sampler_init();
 	return true;
 }
@@ -162,6 +183,8 @@ __attribute__((constructor)) static void runtime_init(void)
 	rt.trace_shift = rt.set.trace_events ? 0 : SAMPLE_SHIFT;
 	rt.handler_usual = (uint64_t)(HANDLER_USUAL_NS / rt.tick_ns);
 	rt.cpu_period = rt.set.rate ? 1000000000u / rt.set.rate : 0;
+	rt.node_cells = 1;
+	rt.record_max = HYB_RECORD_MAX;
 	if (!runtime_begin())
 		return;
 	python_look();

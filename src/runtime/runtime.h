@@ -27,13 +27,22 @@
 /* Orders our memory accesses against our own thread's handler. */
 #define signal_barrier() atomic_signal_fence(memory_order_seq_cst)
 
-#define MAX_SEGMENTS 16384u /* of HYB_SEGMENT bytes: the largest file is 16 GiB */
+#define CLOCK_TRIES 8u /* readings of both clocks at a process's start and end */
+
+#define MAX_SEGMENTS 262144u /* of HYB_SEGMENT bytes: 256 GiB, as far as node ids reach */
 
 /* What is done about Python in the process. */
 enum python_mode {
 	PYTHON_FRAMES = 0, /* samples read the interpreter's frames */
 	PYTHON_HOOKS, /* and its functions are probes */
 	PYTHON_OFF, /* the interpreter is a native program as any other */
+};
+
+/* Whose a file is. */
+enum files_mode {
+	FILES_AUTO = 0, /* a node's where that spares the file system much, else a process's */
+	FILES_PROCESS,
+	FILES_NODE,
 };
 
 /* HYBRID_OPTIONS, as hybrid-run writes it; see settings.c for the keys. */
@@ -47,6 +56,7 @@ struct settings {
 	uint64_t demote_ns;
 	int signal;
 	enum python_mode python;
+	enum files_mode files;
 	const char *filter; /* path or NULL */
 	char dir[4096 - 256]; /* absolute path of the experiment */
 };
@@ -64,7 +74,12 @@ struct runtime {
 	uint16_t trace_shift; /* times in the trace are in units of 2^n ticks */
 	uint64_t handler_usual; /* ticks: what a thread's first samples may count for */
 	uint64_t cpu_period; /* wanted ns between samples */
+	unsigned metrics; /* how many; see metrics.h */
+	unsigned events; /* of them that take samples */
+	uint32_t node_cells; /* HYB_NODE_SIZE bytes of a node with its values */
+	uint32_t record_max; /* bytes of the largest trace record */
 	_Atomic(uint32_t) next_location;
+	_Atomic(uint32_t) next_handle; /* of MPI */
 	_Atomic(bool) anchor_busy; /* one writer of header->last at a time */
 	uint32_t own_module; /* id of this library */
 	const struct source *source; /* NULL: no sampling */
@@ -93,8 +108,9 @@ void runtime_stop(const char *why);
 /* One line "hybrid: TEXT" on stderr. async-signal-safe */
 void say(const char *text);
 
-/* Renews the header's last anchor; returns CLOCK_MONOTONIC ns. async-signal-safe */
-uint64_t runtime_anchor(void);
+/* Renews the header's last anchor, the best of so many readings; returns CLOCK_MONOTONIC ns.
+ * async-signal-safe */
+uint64_t runtime_anchor(unsigned tries);
 
 /* Marks the end of the process in the file. async-signal-safe */
 void runtime_end(enum hyb_state state);

@@ -4,92 +4,22 @@
 #include <unistd.h>
 
 #include "modules.h"
-#include "nodes.h"
+#include "path.h"
 #include "probe.h"
 #include "python/frames.h"
 #include "python/hooks.h"
 #include "python/python.h"
 #include "trace.h"
-#include "unwind.h"
 
-#define CHECK_SAMPLES 64u /* how often the budget is looked at */
-#define MAX_LIFT 4u /* helpers inside one another */
-#define JITTER_SAMPLES 16u /* how often the period is varied */
-
-/* Where the walk looks for the next snippet outwards. */
-struct snippets {
-	const struct thread *t;
-	uint32_t level; /* above the next one */
+/* What interrupted the thread. */
+struct cause {
+	int event; /* number of the metric that overflowed, or -1: the clock */
+	uint64_t weight; /* samples that it stands for */
+	bool primary; /* counts as hyb_node.samples */
 };
 
-static struct unwind_snippet next_snippet(void *data)
-{
-	struct snippets *s = data;
-	const struct hyb_open *open = s->level ? thread_open(s->t, --s->level) : NULL;
-
-	return open ? probe_snippet(open) : (struct unwind_snippet){0, 0, 0};
-}
-
-/*
- * The probe was entered by a helper (a timer library, a wrapper in another
- * language) that has returned. From now on its snippet is taken one frame
- * further out where it is entered; this instance makes do with the frame's end.
- */
-static void snippet_gone(void *data, uintptr_t sp)
-{
-	const struct snippets *s = data;
-	struct hyb_open *open = thread_open(s->t, s->level);
-	struct hyb_node *node = node_at(open->node);
-
-	open->sp = sp;
-	open->ra = 0;
-	if (node->lift < MAX_LIFT && node->kind != HYB_NODE_ROOT) {
-		node->lift++;
-		node->flags |= HYB_NODE_LIFTED;
-	}
-}
-
-static enum hyb_partial partial_of(uint64_t end)
-{
-	return end == UNWIND_NO_RULE     ? HYB_PARTIAL_NO_RULE
-	       : end == UNWIND_BAD_STACK ? HYB_PARTIAL_BAD_STACK
-					 : HYB_PARTIAL_TOO_DEEP;
-}
-
-/* The node of an entry of a walk. */
-static uint32_t intern_entry(struct thread *t, uint32_t parent, uint64_t entry)
-{
-	if (entry & UNWIND_PYTHON)
-		return node_intern(t, parent, HYB_NODE_PYTHON, entry & ~UNWIND_PYTHON);
-	if (entry & UNWIND_GAP)
-		return node_intern(t, parent, HYB_NODE_PARTIAL, partial_of(entry & ~UNWIND_GAP));
-	if (entry & UNWIND_EXACT)
-		return node_intern(t, parent, HYB_NODE_LEAF, entry & ~UNWIND_EXACT);
-	return node_intern(t, parent, HYB_NODE_CALL, entry);
-}
-
-/* The node of the path, below the innermost open region; 0 if there is no room. */
-static uint32_t intern_path(struct thread *t, const struct unwind *u)
-{
-	const uint64_t *code = u->code + u->max - u->count; /* outermost first */
-	uint32_t node = t->top->node, same = 0;
-
-	/* Consecutive samples share most of their path. */
-	if (node == t->last_base)
-		while (same < u->count && same < t->last_count && code[same] == t->keys[same])
-			same++;
-	t->last_base = node;
-	if (same)
-		node = t->path[same - 1];
-	for (t->last_count = same; t->last_count < u->count && node; t->last_count++) {
-		node = intern_entry(t, node, code[t->last_count]);
-		t->keys[t->last_count] = code[t->last_count];
-		t->path[t->last_count] = node;
-	}
-	if (!node)
-		t->last_base = t->last_count = 0;
-	return node;
-}
+#define CHECK_SAMPLES 64u /* how often the budget is looked at */
+#define JITTER_SAMPLES 16u /* how often the period is varied */
 
 /* A signal that was held back comes in our wrapper's depths: the wrapper is what was called. */
 static void trim_wrapper(struct unwind *u)
@@ -115,7 +45,7 @@ static void count_walk(struct thread *t, const struct unwind *u, uint64_t weight
 	t->loc->frames += u->count;
 	t->loc->guessed += u->guessed;
 	if (u->end > UNWIND_OUTERMOST)
-		t->loc->partial[partial_of(u->end)] += weight;
+		t->loc->partial[path_partial(u->end)] += weight;
 	if (!p || !p->state)
 		return;
 	t->loc->python[HYB_PYTHON_WOVEN] += p->placed ? weight : 0;
@@ -124,32 +54,16 @@ static void count_walk(struct thread *t, const struct unwind *u, uint64_t weight
 	t->loc->python[HYB_PYTHON_RELEASED] += p->placed && !p->has_gil ? weight : 0;
 }
 
-static uint32_t walk(struct thread *t, const ucontext_t *context, uint64_t weight)
+static uint32_t walk(struct thread *t, const ucontext_t *context, const struct cause *cause)
 {
 	struct python_walk python_walk = {0};
-	struct snippets snippets = {t, t->loc->depth};
-	struct unwind u = {
-		.context = context,
-		.next_snippet = next_snippet,
-		.gone = snippet_gone,
-		.data = &snippets,
-		.python = python_layout() ? &python_walk : NULL,
-		.thread_lo = t->stack_lo,
-		.thread_hi = t->stack_hi,
-		.code = t->new_keys,
-		.max = MAX_FRAMES,
-	};
-	uintptr_t sp = (uintptr_t)context->uc_mcontext.gregs[REG_RSP];
+	struct unwind u = {.context = context, .python = python_layout() ? &python_walk : NULL};
 
-	if (sp >= t->stack_lo && sp < t->stack_hi) { /* not on a stack of the program's own making */
-		u.stack_lo = u.thread_lo = sp;
-		u.stack_hi = t->stack_hi;
-	}
-	unwind_walk(&u);
-	count_walk(t, &u, weight);
+	path_walk(t, &u);
+	count_walk(t, &u, cause->primary ? cause->weight : 0);
 	if (t->in_blocking_call)
 		trim_wrapper(&u);
-	return intern_path(t, &u);
+	return path_intern(t, &u);
 }
 
 /* Whether the thread was waiting in the kernel: it stands at or behind a system call that was cut short. */
@@ -169,7 +83,7 @@ static bool was_waiting(const struct thread *t, const ucontext_t *context)
  * A handler that took several times as long as usual was not running all the
  * time: another thread had the core. It counts for four usual ones.
  */
-static void count_handler(struct thread *t, uint64_t ticks)
+static void count_handler(struct thread *t, uint64_t ticks, int event)
 {
 	uint64_t most = 4 * t->usual_ticks;
 
@@ -180,6 +94,23 @@ static void count_handler(struct thread *t, uint64_t ticks)
 	t->usual_ticks += ticks / 16;
 	t->usual_ticks -= t->usual_ticks / 16;
 	t->loc->handler_ticks += ticks;
+	t->cause_ticks[event + 1] += ticks;
+}
+
+/* The clock, or the event, whose samples took most since the last check. */
+static void slow_dearest(struct thread *t)
+{
+	unsigned dearest = 0;
+
+	for (unsigned i = 1; i <= rt.events; i++)
+		if (t->cause_ticks[i] > t->cause_ticks[dearest])
+			dearest = i;
+	if (dearest) {
+		events_slow(t, dearest - 1);
+		return;
+	}
+	t->period *= 2;
+	rt_source(t)->set_period(t, t->period);
 }
 
 /*
@@ -194,12 +125,12 @@ static void keep_budget(struct thread *t, uint64_t cpu)
 	t->checks_over = over ? t->checks_over + 1 : 0;
 	if (t->checks_over == 2) {
 		t->checks_over = 0;
-		t->period *= 2;
 		t->loc->slowed++;
-		rt_source(t)->set_period(t, t->period);
+		slow_dearest(t);
 	}
 	t->check_cpu = cpu;
 	t->check_ticks = t->loc->handler_ticks;
+	memset(t->cause_ticks, 0, sizeof(t->cause_ticks));
 }
 
 /* Varies the period by up to an eighth, so that it does not beat with the program. */
@@ -211,58 +142,107 @@ static void add_jitter(struct thread *t)
 	rt_source(t)->set_period(t, t->period - t->period / 8 + t->random % (t->period / 4 + 1));
 }
 
-static void record(struct thread *t, uint32_t node, uint64_t now, uint64_t cpu, uint64_t weight)
+static void record(struct thread *t, uint32_t node, uint64_t now, uint64_t cpu, const struct cause *cause)
 {
-	uint64_t mono = runtime_anchor(), ran = cpu - t->last_cpu, passed = mono - t->last_mono;
+	uint64_t mono = runtime_anchor(1), ran = cpu - t->last_cpu, passed = mono - t->last_mono;
 	struct trace_sample sample = {
 		.now = now,
 		.node = node,
 		.first = !(t->top->skipped & HYB_OPEN_SAMPLED),
 		.since = now - t->top->enter,
 		.blocked = passed > ran ? passed - ran : 0,
-		.weight = weight,
+		.weight = cause->weight,
+		.overflow = cause->event < 0 ? 0 : metrics_event_index((unsigned)cause->event) + 1,
 	};
 
-	node_at(node)->samples += weight;
+	if (cause->primary) {
+		node_at(node)->samples += cause->weight;
+		t->loc->samples += cause->weight;
+	}
+	if (cause->event >= 0)
+		metrics_overflow(node, (unsigned)cause->event, cause->weight);
+	if (rt.metrics) {
+		metrics_read(t);
+		metrics_publish(t);
+		sample.entered = metrics_entered(t);
+	}
 	t->node->ran += ran;
 	t->top->skipped |= HYB_OPEN_SAMPLED;
-	t->loc->samples += weight;
 	t->loc->cpu = t->last_cpu = cpu;
 	t->loc->last = now;
 	t->last_mono = mono;
 	trace_sample(t, &sample);
 }
 
+/* How many samples one of the clock stands for: in units of the period that was asked for, whatever the
+ * budget has made of it. */
+static uint64_t clock_weight(const struct thread *t, const siginfo_t *info, uint64_t cpu)
+{
+	uint64_t weight = t->period / rt.cpu_period;
+
+	if (t->loc->source == HYB_SOURCE_WALL)
+		return weight * (1 + (uint64_t)info->si_overrun);
+	if (t->in_blocking_call && cpu - t->last_cpu > t->period)
+		weight *=
+			(cpu - t->last_cpu) / t->period; /* what came while it was held back is one signal */
+	return weight;
+}
+
 /* One sample of a thread that is ready. */
-static void take(struct thread *t, const siginfo_t *info, const ucontext_t *context, uint64_t now)
+static void take(
+	struct thread *t, const siginfo_t *info, const ucontext_t *context, uint64_t now, struct cause *cause)
 {
 	uint64_t cpu = clock_ns(CLOCK_THREAD_CPUTIME_ID);
-	/* In units of the period that was asked for, whatever the budget has made of it. */
-	uint64_t weight = t->period / rt.cpu_period;
+	bool clock = cause->event < 0;
 	uint32_t node;
 
-	if (t->loc->source == HYB_SOURCE_TIMER && was_waiting(t, context)) {
+	if (clock && t->loc->source == HYB_SOURCE_TIMER && was_waiting(t, context)) {
 		t->loc->dropped[HYB_DROP_IDLE]++;
 		return;
 	}
-	if (t->loc->source == HYB_SOURCE_WALL)
-		weight *= 1 + (uint64_t)info->si_overrun;
-	else if (t->in_blocking_call && cpu - t->last_cpu > t->period)
-		weight *=
-			(cpu - t->last_cpu) / t->period; /* what came while it was held back is one signal */
+	if (clock)
+		cause->weight = clock_weight(t, info, cpu);
 	modules_update(false);
 	hooks_install();
-	node = walk(t, context, weight);
+	node = walk(t, context, cause);
 	if (!node) {
 		t->loc->dropped[HYB_DROP_NO_SPACE]++;
 		return;
 	}
-	record(t, node, now, cpu, weight);
-	count_handler(t, clock_tick() - now);
-	if (++t->loc->taken % CHECK_SAMPLES == 0)
+	record(t, node, now, cpu, cause);
+	count_handler(t, clock_tick() - now, cause->event);
+	if (++t->taken % CHECK_SAMPLES == 0)
 		keep_budget(t, t->loc->source == HYB_SOURCE_WALL ? t->last_mono : cpu);
-	if (rt_source(t)->jitter && t->loc->taken % JITTER_SAMPLES == 0)
+	if (!cause->primary)
+		return;
+	t->loc->taken++;
+	if (clock && rt_source(t)->jitter && t->loc->taken % JITTER_SAMPLES == 0)
 		add_jitter(t);
+}
+
+/* False: the overflow of a descriptor that is gone. */
+static bool find_cause(const struct thread *t, const siginfo_t *info, struct cause *ret)
+{
+	*ret = (struct cause){.event = -1, .primary = true};
+	if (likely(!rt.events) || info->si_code == SI_TIMER || info->si_fd == t->perf_fd)
+		return true;
+	ret->event = events_find(t, info->si_fd);
+	if (ret->event < 0)
+		return false;
+	ret->primary = t->loc->source == HYB_SOURCE_EVENT && ret->event == 0;
+	return true;
+}
+
+/*
+ * Not before the sample is taken, or is not to be taken at all: what was dropped in a probe is made up for by
+ * the next. False: an overflow whose samples were taken before.
+ */
+static bool weigh(struct thread *t, struct cause *cause)
+{
+	if (cause->event < 0)
+		return true;
+	cause->weight = events_weight(t, (unsigned)cause->event);
+	return cause->weight;
 }
 
 /* Follows a pause or its end that another thread began. */
@@ -303,11 +283,14 @@ static void handler(int sig, siginfo_t *info, void *context)
 	uint64_t now = clock_tick();
 	int saved = errno;
 	struct thread *t = self;
+	struct cause cause;
 
 	if (!sampler_sent(info)) {
 		foreign_signal(sig, info, context);
 	} else if (!t || !t->armed) {
 		/* The last one of a thread that is ending. */
+	} else if (!find_cause(t, info, &cause)) {
+		/* Of a descriptor that is gone. */
 	} else if (atomic_load_explicit(&rt.yielded, memory_order_relaxed)) {
 		t->loc->dropped[HYB_DROP_STOPPED]++;
 		signal_yield_thread(t, context);
@@ -318,14 +301,21 @@ static void handler(int sig, siginfo_t *info, void *context)
 		sampler_stop(t);
 		t->state = THREAD_STOPPED;
 	} else {
+		uintptr_t busy_sp = t->busy_sp; /* of a probe that has not set its state yet */
+
+		if (t->state == THREAD_PENDING && thread_busy(t))
+			thread_ready(t);
 		follow_pause(t);
-		if (t->state == THREAD_PAUSED) {
+		if (!weigh(t, &cause)) {
+			/* Its samples were taken before. */
+		} else if (t->state == THREAD_PAUSED) {
 			t->loc->dropped[HYB_DROP_PAUSED]++;
 			t->last_cpu = clock_ns(CLOCK_THREAD_CPUTIME_ID);
 		} else if (thread_busy(t)) {
-			take(t, info, context, now);
+			take(t, info, context, now, &cause);
 			thread_ready(t);
 		}
+		t->busy_sp = busy_sp;
 	}
 	errno = saved;
 }
@@ -347,7 +337,7 @@ static const struct source *choose(void)
 	struct timespec tick = {0, 4000000};
 
 	if (!rt.set.rate)
-		return NULL;
+		return rt.events ? &source_event : NULL;
 	if (rt.set.source == HYB_SOURCE_WALL)
 		return &source_wall;
 	if (rt.set.source == HYB_SOURCE_TIMER)
@@ -388,13 +378,17 @@ void sampler_start(struct thread *t)
 		return;
 	t->loc->source = rt.source->id;
 	t->armed = true; /* the first signal may come at once */
-	error = rt.source->start(t, t->period);
+	if (events_start(t))
+		store_note(HYB_NOTE_WARNING,
+			"the kernel does not count all metrics that were to take samples, on all threads");
+	error = rt.source->start ? rt.source->start(t, t->period) : 0;
 	if (error && rt.source == &source_task_clock) { /* out of descriptors, say */
 		t->loc->source = HYB_SOURCE_TIMER;
 		error = source_timer.start(t, t->period);
 	}
 	if (!error)
 		return;
+	events_stop(t);
 	t->armed = false;
 	store_note(HYB_NOTE_WARNING, "a thread is not sampled: the kernel gave no timer for it");
 }
@@ -404,5 +398,7 @@ void sampler_stop(struct thread *t)
 	if (!t->armed)
 		return;
 	t->armed = false;
-	rt_source(t)->stop(t);
+	events_stop(t);
+	if (rt_source(t)->stop)
+		rt_source(t)->stop(t);
 }

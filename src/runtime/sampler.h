@@ -12,7 +12,10 @@
 
 #include "thread.h"
 
-/* A way to be interrupted. start() returns 0 or a negative errno. Owner thread */
+/*
+ * A way to be interrupted. start() returns 0 or a negative errno. One that only says that there is no clock
+ * has no functions. Owner thread
+ */
 struct source {
 	enum hyb_source id;
 	int (*start)(struct thread *t, uint64_t period);
@@ -22,7 +25,7 @@ struct source {
 	bool jitter; /* periods can be varied */
 };
 
-extern const struct source source_cpu_timer, source_task_clock, source_timer, source_wall;
+extern const struct source source_cpu_timer, source_task_clock, source_timer, source_wall, source_event;
 
 /* The source that this thread really uses. */
 static inline const struct source *rt_source(const struct thread *t)
@@ -40,6 +43,27 @@ void sampler_install(struct thread *t);
 /* Begins and ends sampling the calling thread. Owner thread */
 void sampler_start(struct thread *t);
 void sampler_stop(struct thread *t);
+
+/*
+ * Perf descriptors that send rt.set.signal to the calling thread each time that the counter has grown by
+ * `period`: perf_open_signal() returns one or a negative errno; `kernel`: it has to count also what the
+ * kernel does for the thread. The others do nothing if the program has closed it.
+ */
+int perf_open_signal(const struct metric_part *part, uint64_t period, bool kernel);
+void perf_close(int fd);
+void perf_set_period(int fd, uint64_t period);
+
+/*
+ * The overflow of metrics, beside the source. Numbers are those of metrics_event(). events_start() returns 0
+ * or a negative errno, and starts what it can; events_find() the number of a descriptor's event, or -1;
+ * events_weight() how many periods have passed since it was last asked; events_slow() doubles the period.
+ * Owner thread
+ */
+int events_start(struct thread *t);
+void events_stop(struct thread *t);
+int events_find(const struct thread *t, int fd);
+uint64_t events_weight(struct thread *t, unsigned event);
+void events_slow(struct thread *t, unsigned event);
 
 /* Closes a perf descriptor that a fork's child inherited, if it still is one. */
 void perf_forget(int fd);

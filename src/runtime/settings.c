@@ -3,7 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/launch.h"
 #include "runtime.h"
+#include "sys.h"
 
 #define DEFAULT_SIGNAL 16 /* SIGSTKFLT, which nothing sends */
 
@@ -33,6 +35,13 @@ static enum python_mode python_by_name(const char *name)
 	return strcmp(name, "off") ? PYTHON_FRAMES : PYTHON_OFF;
 }
 
+static enum files_mode files_by_name(const char *name)
+{
+	if (!strcmp(name, "node"))
+		return FILES_NODE;
+	return strcmp(name, "process") ? FILES_AUTO : FILES_PROCESS;
+}
+
 static void apply(struct settings *set, const char *key, const char *value)
 {
 	uint64_t number = strtoull(value, NULL, 10);
@@ -51,8 +60,50 @@ static void apply(struct settings *set, const char *key, const char *value)
 		set->signal = (int)number;
 	else if (!strcmp(key, "python"))
 		set->python = python_by_name(value);
+	else if (!strcmp(key, "files"))
+		set->files = files_by_name(value);
 	else if (!strcmp(key, "demote"))
 		sscanf(value, "%lu:%lu", &set->demote_calls, &set->demote_ns);
+}
+
+static const char *base_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
+}
+
+/*
+ * What starts the ranks of an MPI program is no part of it: launchers, also those that are scripts, and
+ * shells between a launcher and the program.
+ */
+static bool is_launcher(void)
+{
+	char line[1024], *word = line, *end;
+	struct launch_place place;
+	int fd = sys_open("/proc/self/cmdline", O_RDONLY);
+	ssize_t length = fd < 0 ? 0 : sys_read(fd, line, sizeof(line) - 1);
+	const char *name;
+	bool shell;
+
+	if (fd >= 0)
+		sys_close(fd);
+	if (length <= 0)
+		return false;
+	line[length] = '\0';
+	end = line + length;
+	name = base_name(line);
+	if (launch_is_launcher(name))
+		return true;
+	shell = launch_is_shell(name + (*name == '-'));
+	if (shell && launch_place(&place))
+		return true;
+	if (!shell && strncmp(name, "python", 6) && strncmp(name, "perl", 4))
+		return false;
+	do /* the script, behind the interpreter's options */
+		word += strlen(word) + 1;
+	while (word < end && *word == '-');
+	return word < end && launch_is_launcher(base_name(word));
 }
 
 bool settings_read(struct settings *set)
@@ -65,7 +116,7 @@ bool settings_read(struct settings *set)
 
 	*set = (struct settings){
 		.rate = 250, .trace_limit = 1u << 30, .budget = 50, .signal = DEFAULT_SIGNAL};
-	if (!dir || dir[0] != '/' || strlen(dir) >= sizeof(set->dir))
+	if (!dir || dir[0] != '/' || strlen(dir) >= sizeof(set->dir) || is_launcher())
 		return false;
 	strcpy(set->dir, dir);
 	set->filter = getenv("HYBRID_FILTER");

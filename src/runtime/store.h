@@ -1,7 +1,7 @@
 /*
- * The mapped file: created at start, grown by chunks, never written by any
- * other way than through memory. A chunk's space is written with zeros before
- * it is touched, so a full disk is an error here and never a SIGBUS later.
+ * The mapped file, of this process or shared with others: created at start, grown by chunks, never written by
+ * any other way than through memory. A chunk's space is written with zeros before it is touched, so a full
+ * disk is an error here and never a SIGBUS later.
  *
  * The file is mapped in segments of HYB_SEGMENT bytes, each when its first
  * chunk is claimed; nothing is unmapped while the process lives.
@@ -14,17 +14,22 @@
 #include "runtime.h"
 
 struct store {
-	struct hyb_header *header; /* first page of segment 0 */
-	_Atomic(uint8_t *) segment[MAX_SEGMENTS];
+	struct hyb_header *header; /* of this process */
+	struct hyb_header *page; /* the file's first page: the same, unless the file is shared */
+	_Atomic(uint8_t *) segment[MAX_SEGMENTS]; /* NULL: nothing of ours is there */
+	_Atomic(uint32_t) mapped; /* no segment from here on is mapped */
+	_Atomic(uint64_t) extent; /* shared file: what is left of the extent in use; see take_extent() */
 	_Atomic(uint64_t) defs; /* file offset of the DEFS chunk in use */
 	_Atomic(int) fd; /* high, close-on-exec; checked before each use */
+	uint16_t process; /* number in a shared file; 0: it is the process's own */
 	uint64_t device, inode; /* what the fd has to be */
 	char path[4096];
 };
 
 extern struct store store __attribute__((visibility("hidden")));
 
-/* Creates the process's file in rt.set.dir and maps its start. False: said why. start */
+/* Creates the process's file in rt.set.dir, or joins a shared one, and maps its start. False: said why. start
+ */
 bool store_create(void);
 
 /* Forgets the parent's file; its segments stay mapped and are the caller's to unmap. start */

@@ -73,7 +73,7 @@ bool thread_attach(struct thread *t, uintptr_t sp, uintptr_t ra, uintptr_t lo, u
 {
 	int saved = errno;
 
-	if (!t || !atomic_load(&rt.on) || !location_begin(t) || !root_begin(t, sp, ra)) {
+	if (!t || !atomic_load(&rt.on) || !location_begin(t) || !root_begin(t, sp, ra) || !metrics_begin(t)) {
 		if (store.header)
 			__atomic_add_fetch(&store.header->threads_lost, 1, __ATOMIC_RELAXED);
 		errno = saved;
@@ -85,7 +85,7 @@ bool thread_attach(struct thread *t, uintptr_t sp, uintptr_t ra, uintptr_t lo, u
 	t->perf_fd = -1;
 	t->random = (uint32_t)(t->loc->start ^ t->loc->tid * 2654435761u) | 1;
 	t->last_cpu = t->check_cpu = t->loc->cpu;
-	t->last_mono = runtime_anchor();
+	t->last_mono = runtime_anchor(1);
 	t->trace_tick = t->loc->start;
 	self = t;
 	pthread_setspecific(real_functions.thread_key, t);
@@ -102,10 +102,14 @@ static void close_regions(struct thread *t, uint64_t now)
 		t->loc->faults[HYB_FAULT_NOT_LEFT]++;
 		probe_pop(t, now);
 	}
+	if (rt.metrics)
+		metrics_leave(t, 0);
 	if (t->top->skipped & HYB_OPEN_SAMPLED)
 		trace_complete(t, now, t->top->node);
 	t->node->inclusive += now - t->top->enter;
 	signal_barrier();
+	if (rt.metrics)
+		metrics_publish(t);
 	t->loc->depth = 0;
 }
 
@@ -117,6 +121,7 @@ void thread_detach(struct thread *t)
 	if (t->state == THREAD_NONE)
 		return;
 	sampler_stop(t);
+	thread_busy(t); /* records what is pending */
 	t->state = THREAD_BUSY;
 	signal_barrier();
 	now = clock_tick();
@@ -127,7 +132,8 @@ void thread_detach(struct thread *t)
 	if (!t->loc->name[0] && !prctl(PR_GET_NAME, name))
 		memcpy(t->loc->name, name, sizeof(name));
 	t->loc->last = t->loc->end = now;
-	runtime_anchor();
+	runtime_anchor(1);
+	metrics_end(t);
 	self = NULL;
 	thread_ended = true;
 	if (t->buckets != t->first_buckets)

@@ -14,6 +14,8 @@
 #include <signal.h>
 
 #include "clock.h"
+#include "metrics.h"
+#include "mpi.h"
 #include "store.h"
 
 enum thread_state {
@@ -22,6 +24,7 @@ enum thread_state {
 	THREAD_BUSY = 2,
 	THREAD_PAUSED = 3, /* as ready, but probes and samples are not recorded */
 	THREAD_STOPPED = 4, /* for good */
+	THREAD_PENDING = 5, /* as ready, but calls of MPI have still to be recorded: see mpi.c */
 };
 
 #define MAX_FRAMES 8192u /* deeper stacks are cut at their outer end; a call in Python can make five */
@@ -67,6 +70,8 @@ struct thread {
 	uint64_t period; /* ns */
 	uint64_t last_cpu, last_mono;
 	uint64_t check_cpu, check_ticks; /* where the budget was last looked at */
+	uint64_t taken; /* samples of all sources */
+	uint64_t cause_ticks[1 + HYB_METRICS_MAX]; /* of handlers since then: for the clock, for each event */
 	uint64_t usual_ticks; /* of a sample's handler */
 	uint32_t checks_over; /* how often in a row it was exceeded */
 	uint32_t random;
@@ -77,6 +82,10 @@ struct thread {
 	uint32_t last_count;
 	uint64_t keys[MAX_FRAMES], new_keys[MAX_FRAMES];
 	uint32_t path[MAX_FRAMES];
+	uintptr_t sp[MAX_FRAMES]; /* of frames in new_keys, if they were asked for */
+
+	struct mpi_thread mpi;
+	struct metrics_thread metrics;
 
 	uint32_t first_buckets[256];
 	struct hyb_open *first_base, *second_base; /* the two parts of the region stack */
@@ -110,21 +119,39 @@ static inline struct hyb_open *thread_open(const struct thread *t, uint32_t leve
 /* In the place of thread_ready() when rt.attention is set: paused, in the region "(paused)", or stopped. */
 void thread_attend(struct thread *t);
 
-/* False: not ready, nothing was done. */
-static inline bool thread_busy(struct thread *t)
+/* Makes a THREAD_PENDING one busy, and records what is pending. */
+bool thread_catch_up(struct thread *t, uintptr_t frame);
+
+/* Busy until the function with that frame, or a caller of it, makes it ready. */
+static inline bool thread_busy_in(struct thread *t, uintptr_t frame)
 {
 	if (unlikely(t->state != THREAD_READY))
-		return false;
-	t->busy_sp = (uintptr_t)__builtin_frame_address(0);
+		return t->state == THREAD_PENDING && thread_catch_up(t, frame);
+	t->busy_sp = frame;
 	t->state = THREAD_BUSY;
 	signal_barrier();
 	return true;
+}
+
+/* False: not ready, nothing was done. */
+static inline bool thread_busy(struct thread *t)
+{
+	return thread_busy_in(t, (uintptr_t)__builtin_frame_address(0));
 }
 
 static inline void thread_ready(struct thread *t)
 {
 	signal_barrier();
 	t->state = THREAD_READY;
+}
+
+/* The calling thread may be about to wait for long: what is pending is recorded. Any time */
+static inline void thread_settle(void)
+{
+	struct thread *t = self;
+
+	if (unlikely(t && t->state == THREAD_PENDING) && thread_busy(t))
+		thread_ready(t);
 }
 
 #endif

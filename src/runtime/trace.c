@@ -24,6 +24,20 @@ static bool within_limit(uint32_t size)
 	return false;
 }
 
+/* The first record of a chunk: what the differences in it are to. */
+static uint8_t *put_metrics(const struct thread *t, uint8_t *p)
+{
+	uint8_t body[HYB_METRICS_MAX * VARINT_MAX] = {0}, *end = body;
+
+	for (unsigned i = 0; i < rt.metrics; i++)
+		end = varint_put(end, zigzag(t->metrics.traced[i]));
+	*p++ = HYB_RECORD_OTHER | HYB_OTHER_NOW;
+	p = varint_put(p, HYB_OTHER_METRICS);
+	p = varint_put(p, (uint64_t)(end - body));
+	memcpy(p, body, (size_t)(end - body));
+	return p + (end - body);
+}
+
 bool trace_next_chunk(struct thread *t)
 {
 	uint32_t serial = t->trace_serial;
@@ -50,24 +64,27 @@ bool trace_next_chunk(struct thread *t)
 	start->shift = rt.trace_shift;
 	t->trace_lost = false;
 	t->trace_pos = (uint8_t *)(start + 1);
+	if (rt.metrics)
+		t->trace_pos = put_metrics(t, t->trace_pos);
 	t->trace_end = (uint8_t *)t->trace + size;
-	t->trace->used = sizeof(*t->trace) + sizeof(*start);
+	t->trace->used = (uint64_t)(t->trace_pos - (uint8_t *)t->trace);
 	return true;
 }
 
 void trace_complete(struct thread *t, uint64_t now, uint32_t node)
 {
-	uint8_t *p = trace_begin(t, HYB_RECORD_COMPLETE, now);
+	uint8_t *p = trace_begin(t, trace_tag(HYB_RECORD_COMPLETE), now);
 
 	if (p)
-		trace_end(t, varint_put(p, zigzag((int64_t)node - t->trace_sample)));
+		trace_end(t, trace_metrics(t, varint_put(p, zigzag((int64_t)node - t->trace_sample))));
 }
 
 void trace_sample(struct thread *t, const struct trace_sample *s)
 {
 	bool blocked = s->blocked >= BLOCKED_MIN;
-	uint8_t tag = (uint8_t)(HYB_RECORD_SAMPLE | (s->first ? HYB_SAMPLE_FIRST : 0) |
-				(blocked ? HYB_SAMPLE_BLOCKED : 0) | (s->weight > 1 ? HYB_SAMPLE_WEIGHT : 0));
+	uint8_t tag = (uint8_t)(trace_tag(HYB_RECORD_SAMPLE) | (s->first ? HYB_SAMPLE_FIRST : 0) |
+				(blocked ? HYB_SAMPLE_BLOCKED : 0) | (s->weight > 1 ? HYB_SAMPLE_WEIGHT : 0) |
+				(s->overflow ? HYB_SAMPLE_EVENT : 0));
 	uint8_t *p = trace_begin(t, tag, s->now);
 
 	if (!p)
@@ -80,7 +97,12 @@ void trace_sample(struct thread *t, const struct trace_sample *s)
 		p = varint_put(p, s->blocked);
 	if (s->weight > 1)
 		p = varint_put(p, s->weight - 1);
-	trace_end(t, p);
+	if (s->overflow)
+		p = varint_put(p, s->overflow - 1);
+	if (s->first && !store.header->trace_events) /* else the ENTER has what they were */
+		for (unsigned i = 0; i < rt.metrics; i++)
+			p = varint_put(p, zigzag(metrics_growth(t->metrics.now[i], s->entered[i])));
+	trace_end(t, trace_metrics(t, p));
 }
 
 void trace_counter(struct thread *t, uint64_t id, bool real, uint64_t bits)

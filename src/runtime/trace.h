@@ -8,6 +8,16 @@
 #include "base/varint.h"
 #include "thread.h"
 
+/* Appends to a record by how much the metrics have grown since the one before, at the last reading. */
+static inline uint8_t *trace_metrics(struct thread *t, uint8_t *p)
+{
+	for (unsigned i = 0; i < rt.metrics; i++) {
+		p = varint_put(p, zigzag(metrics_growth(t->metrics.now[i], t->metrics.traced[i])));
+		t->metrics.traced[i] = t->metrics.now[i];
+	}
+	return p;
+}
+
 /* A new chunk, or false: the record is lost and counted. */
 bool trace_next_chunk(struct thread *t);
 
@@ -20,13 +30,22 @@ static inline uint8_t *trace_begin(struct thread *t, uint8_t tag, uint64_t now)
 	uint64_t passed;
 	uint8_t *p;
 
-	if (unlikely(t->trace_end - t->trace_pos < (ptrdiff_t)HYB_RECORD_MAX) && !trace_next_chunk(t))
+	if (unlikely(t->trace_end - t->trace_pos < (ptrdiff_t)rt.record_max) && !trace_next_chunk(t))
 		return NULL;
 	p = t->trace_pos;
 	*p++ = tag;
 	passed = now > t->trace_tick ? (now - t->trace_tick) >> rt.trace_shift : 0;
 	t->trace_tick += passed << rt.trace_shift;
 	return varint_put(p, passed);
+}
+
+/* The same for a record with the time of the last one, which it does not have. */
+static inline uint8_t *trace_begin_together(struct thread *t, uint8_t tag)
+{
+	if (unlikely(t->trace_end - t->trace_pos < (ptrdiff_t)rt.record_max) && !trace_next_chunk(t))
+		return NULL;
+	*t->trace_pos = tag;
+	return t->trace_pos + 1;
 }
 
 static inline void trace_end(struct thread *t, uint8_t *p)
@@ -36,23 +55,29 @@ static inline void trace_end(struct thread *t, uint8_t *p)
 	t->loc->events++;
 }
 
+/* The tag of a record that has metrics, where there are any. */
+static inline uint8_t trace_tag(enum hyb_record kind)
+{
+	return (uint8_t)(unlikely(rt.metrics) ? kind | HYB_RECORD_METRICS : kind);
+}
+
 static inline void trace_enter(struct thread *t, uint64_t now, uint32_t node)
 {
-	uint8_t *p = trace_begin(t, HYB_RECORD_ENTER, now);
+	uint8_t *p = trace_begin(t, trace_tag(HYB_RECORD_ENTER), now);
 
 	if (p) {
 		p = varint_put(p, zigzag((int64_t)node - t->trace_enter));
 		t->trace_enter = node;
-		trace_end(t, p);
+		trace_end(t, trace_metrics(t, p));
 	}
 }
 
 static inline void trace_leave(struct thread *t, uint64_t now)
 {
-	uint8_t *p = trace_begin(t, HYB_RECORD_LEAVE, now);
+	uint8_t *p = trace_begin(t, trace_tag(HYB_RECORD_LEAVE), now);
 
 	if (p)
-		trace_end(t, p);
+		trace_end(t, trace_metrics(t, p));
 }
 
 /* The end of a sampled instance, where leaves are not recorded. */
@@ -65,6 +90,8 @@ struct trace_sample {
 	uint64_t since; /* ticks since the region was entered, if first */
 	uint64_t blocked; /* ns; small values are not recorded */
 	uint64_t weight; /* at least 1 */
+	const int64_t *entered; /* the metrics where its region was entered, if there are any */
+	uint32_t overflow; /* 1 + index of the metric whose overflow took it; 0: a clock did */
 };
 void trace_sample(struct thread *t, const struct trace_sample *sample);
 

@@ -225,6 +225,8 @@ static bool put(struct walk *w, const struct unwind_rule *rule)
 
 	if (rule->kind == RULE_SIGNAL) /* the trampoline is no frame of anybody's */
 		return true;
+	if (w->sp < u->from)
+		return true;
 	if (p && p->counted && rule->function == p->evaluation) {
 		p->evaluations++;
 		code |= UNWIND_EVALUATION;
@@ -234,6 +236,8 @@ static bool put(struct walk *w, const struct unwind_rule *rule)
 	if (u->count + 1 >= u->max) /* one is for the gap */
 		return false;
 	u->code[u->max - ++u->count] = code;
+	if (u->sp)
+		u->sp[u->max - u->count] = w->sp;
 	return true;
 }
 

@@ -53,6 +53,8 @@ struct unwind {
 	void *data;
 	struct python_walk *python; /* NULL: Python's frames are not asked for */
 	uintptr_t thread_lo, thread_hi; /* Python: the thread's stack */
+	uintptr_t from; /* frames below this address are left out */
+	uintptr_t *sp; /* NULL, or receives each frame's lowest address, beside code[] */
 	uint64_t *code; /* filled from `max` downwards: the outermost frame ends up lowest */
 	size_t max;
 	/* out */

@@ -5,7 +5,10 @@
  * over, on the same stack; a timer's overruns say for how many samples it
  * stands, so that nothing is lost for wall-clock sampling either.
  *
- * The CPU timer cannot strike a thread that waits, so nothing is done for it.
+ * The CPU timer cannot strike a thread that waits, so nothing is done for it. The overflow of a counter can:
+ * that of context switches comes as the thread begins to wait.
+ * Calls of MPI that are pending are recorded first: the thread may be killed
+ * while it waits.
  */
 #include <errno.h>
 
@@ -19,7 +22,9 @@ static struct thread *hold(void)
 	struct thread *t = self;
 
 	python_look_again();
-	if (!t || t->state == THREAD_NONE || !t->armed || t->loc->source == HYB_SOURCE_CPU_TIMER)
+	thread_settle();
+	if (!t || t->state == THREAD_NONE || !t->armed ||
+		(t->loc->source == HYB_SOURCE_CPU_TIMER && !rt.events))
 		return NULL;
 	signal_block(true);
 	return t;

@@ -88,7 +88,17 @@ static bool is_foreign(const char *path)
 
 static const char preload[] = "LD_PRELOAD=";
 
-/* Copies "LD_PRELOAD=a:b:c" without our library; `to` has room for all of it. */
+static bool is_ours(const char *name, const char *end)
+{
+	static const char *const ours[] = {"libhybrid.so", "libhybrid-mpi.so"};
+
+	for (size_t i = 0; i < sizeof(ours) / sizeof(ours[0]); i++)
+		if ((size_t)(end - name) == strlen(ours[i]) && !memcmp(name, ours[i], strlen(ours[i])))
+			return true;
+	return false;
+}
+
+/* Copies "LD_PRELOAD=a:b:c" without our libraries; `to` has room for all of it. */
 static void leave_out_library(const char *entry, char *to)
 {
 	const char *p = entry + sizeof(preload) - 1, *end;
@@ -101,7 +111,7 @@ static void leave_out_library(const char *entry, char *to)
 		for (const char *q = p; q < end; q++)
 			if (*q == '/')
 				name = q + 1;
-		if (end - name == 12 && !memcmp(name, "libhybrid.so", 12))
+		if (is_ours(name, end))
 			continue;
 		if (to[-1] != '=')
 			*to++ = ':';

@@ -5,6 +5,8 @@
 #include <getopt.h>
 #include <stdlib.h>
 
+#include "converters/input.h"
+
 enum { STATUS_OK = 0, STATUS_FAILED = 1, STATUS_USAGE = 2 };
 
 enum what {
@@ -19,12 +21,13 @@ enum what {
 
 static const char usage[] =
 	"Usage: hybrid-dump [options] FILE|DIRECTORY\n"
-	"Prints what is in a .hyb file, or in all of an experiment's, one record a line.\n"
+	"Prints what is in a .hyb file, or in all of an experiment's, one record a line; of an OTF2\n"
+	"archive what it is turned into.\n"
 	"\n"
 	"Without a selection: everything but --events.\n"
 	"  --header   file header and clock\n"
 	"  --chunks   chunks: offset, kind, size, used bytes\n"
-	"  --defs     definitions: regions, modules, metadata, notes ...\n"
+	"  --defs     definitions: regions, modules, metadata, notes, MPI handles ...\n"
 	"  --nodes    threads, their open regions and call-path nodes\n"
 	"  --trace    trace records, in the order of each thread\n"
 	"  --events   events of all threads by time, with call paths in words\n"
@@ -109,7 +112,7 @@ static int dump(struct out *out, const char *path, unsigned what)
 	bool ok = true;
 	size_t damage;
 
-	if (hyb_experiment_open(path, &experiment, &err))
+	if (input_open(path, NULL, &experiment, &err))
 		return fail(err.text);
 	buffer = malloc(HYB_SEGMENT);
 	if (!buffer) {
@@ -118,6 +121,9 @@ static int dump(struct out *out, const char *path, unsigned what)
 	}
 	if (what & SHOW_HEADER)
 		dump_values(out, experiment);
+	for (size_t i = 0; i < experiment->file_count && what & SHOW_HEADER; i++)
+		if (experiment->files[i]->header.processes)
+			dump_file(out, experiment->files[i]);
 	for (size_t i = 0; i < experiment->process_count && !ferror(out->file); i++)
 		dump_process(out, experiment->processes[i], what, buffer);
 	if (what & SHOW_EVENTS)

@@ -4,7 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const kinds[] = {NULL, "sample", "enter", "leave", "complete", "counter", "marker", "gap"};
+static const char *const kinds[] = {NULL, "sample", "enter", "leave", "complete", "counter", "marker", "gap",
+	"message", "posted", "sent", "tested", "cancelled", "collected", "done", "epoch", "failed"};
 static const char *const partials[] = {NULL, "no rule", "bad stack", "too deep"};
 
 static void name_node(char *buffer, size_t room, const struct hyb_node_info *node)
@@ -112,13 +113,27 @@ static void show_sample(struct out *out, const struct hyb_event *event)
 		out_number(out, "until", event->until);
 	if (event->blocked)
 		out_number(out, "blocked", event->blocked);
+	if (event->overflow)
+		out_text(out, "overflow", event->location->process->metrics[event->overflow - 1].name);
+}
+
+static void show_metrics(struct out *out, const struct hyb_event *event)
+{
+	const struct hyb_process *p = event->location->process;
+
+	if (event->values)
+		out_metrics(out, "values", p->metrics, event->values, p->metric_count);
+	if (event->since_values)
+		out_metrics(out, "since_values", p->metrics, event->since_values, p->metric_count);
+	if (event->until_values)
+		out_metrics(out, "until_values", p->metrics, event->until_values, p->metric_count);
 }
 
 static bool show_event(struct out *out, const struct hyb_event *event, struct path *paths)
 {
 	const char *path = NULL;
 
-	if (event->kind <= HYB_EVENT_COMPLETE) {
+	if (event->kind <= HYB_EVENT_COMPLETE || event->kind >= HYB_EVENT_MESSAGE) {
 		path = path_of(paths, event->location, event->node);
 		if (!path)
 			return false;
@@ -134,6 +149,9 @@ static bool show_event(struct out *out, const struct hyb_event *event, struct pa
 		show_value(out, event);
 	else if (event->kind == HYB_EVENT_MARKER)
 		out_text(out, "text", event->text);
+	else if (event->kind >= HYB_EVENT_MESSAGE)
+		dump_mpi_event(out, event);
+	show_metrics(out, event);
 	if (path)
 		out_text(out, "path", path);
 	out_end(out);

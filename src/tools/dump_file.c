@@ -3,15 +3,18 @@
 #include "tools/dump.h"
 
 static const char *const clocks[] = {NULL, "monotonic", "tsc"};
-static const char *const sources[] = {"none", "cpu-timer", "task-clock", "timer", "wall"};
+static const char *const sources[] = {"none", "cpu-timer", "task-clock", "timer", "wall", "event"};
 static const char *const states[] = {NULL, "running", "exited", "exec", "stopped"};
-static const char *const kinds[] = {NULL, "defs", "location", "nodes", "trace", "stack"};
-static const char *const types[] = {
-	NULL, "region", "module", "map", "metadata", "note", "counter", "text", "child", "pad"};
-static const char *const region_kinds[] = {
-	NULL, "user", "function", "loop", "parameter", "paused", "overflow", "dynamic", "wait", "python"};
+static const char *const kinds[] = {
+	NULL, "defs", "location", "nodes", "trace", "stack", "process", "wide_nodes", "metrics"};
+static const char *const types[] = {NULL, "region", "module", "map", "metadata", "note", "counter", "text",
+	"child", "pad", "world", "handle", "handle_name", "clock", "metric"};
+static const char *const region_kinds[] = {NULL, "user", "function", "loop", "parameter", "paused",
+	"overflow", "dynamic", "wait", "python", "mpi"};
 static const char *const severities[] = {NULL, "information", "warning", "error"};
+static const char *const handle_kinds[] = {NULL, "comm", "window", "file"};
 static const char *const child_kinds[] = {NULL, "fork", "exec"};
+static const char *const metric_modes[] = {NULL, "count", "level"};
 static const char *const number_types[] = {NULL, "integer", "double"};
 
 const char *dump_word(const char *const *words, size_t count, uint64_t value)
@@ -19,16 +22,48 @@ const char *dump_word(const char *const *words, size_t count, uint64_t value)
 	return value < count && words[value] ? words[value] : "?";
 }
 
-void dump_header(struct out *out, const struct process *process)
+void dump_file(struct out *out, const struct file *file)
 {
-	const struct hyb_header *h = &process->file.header;
+	const struct hyb_header *h = &file->header;
 
 	out_begin(out, "file");
-	out_text(out, "path", process->file.path);
+	out_text(out, "path", file->path);
 	out_number(out, "major", h->version_major);
 	out_number(out, "minor", h->version_minor);
-	out_number(out, "size", process->file.size);
+	out_number(out, "size", file->size);
 	out_number(out, "claimed", h->claimed);
+	out_number(out, "processes", h->processes);
+	out_text(out, "host", h->host);
+	out_end(out);
+}
+
+/* What was done to the times of events, of a process whose clock is not rank 0's. */
+static void show_correction(struct out *out, const struct hyb_process *info)
+{
+	out_begin(out, "correction");
+	if (info->clock_error == HYB_TIME_UNKNOWN) {
+		out_flag(out, "unknown", true);
+	} else {
+		out_signed(out, "shift_start", info->clock_shift_start);
+		out_signed(out, "shift_end", info->clock_shift_end);
+		out_number(out, "error", info->clock_error);
+	}
+	out_end(out);
+}
+
+void dump_header(struct out *out, const struct process *process)
+{
+	const struct hyb_header *h = &process->header;
+
+	out_begin(out, process->number ? "process" : "file");
+	out_text(out, "path", process->file->path);
+	if (process->number)
+		out_number(out, "number", process->number);
+	out_number(out, "major", h->version_major);
+	out_number(out, "minor", h->version_minor);
+	out_number(out, "size", process->info.file_size);
+	if (!process->number)
+		out_number(out, "claimed", h->claimed);
 	out_number(out, "pid", h->pid);
 	out_number(out, "ppid", h->ppid);
 	out_number(out, "image", h->image);
@@ -43,8 +78,11 @@ void dump_header(struct out *out, const struct process *process)
 	out_number(out, "last_tick", h->last.tick);
 	out_number(out, "last_mono", h->last.mono);
 	out_number(out, "realtime", h->realtime);
+	out_hex(out, "domain", h->clock_domain);
 	out_number(out, "end", h->end);
 	out_end(out);
+	if (process->corrected || process->info.clock_error)
+		show_correction(out, &process->info);
 	out_begin(out, "settings");
 	out_word(out, "source", DUMP_WORD(sources, h->source));
 	out_number(out, "rate", h->rate);
@@ -65,8 +103,8 @@ void dump_header(struct out *out, const struct process *process)
 
 void dump_chunks(struct out *out, const struct process *process)
 {
-	for (size_t i = 0; i < process->file.chunk_count; i++) {
-		const struct chunk *chunk = &process->file.chunks[i];
+	for (size_t i = 0; i < process->chunk_count; i++) {
+		const struct chunk *chunk = process->chunks[i];
 
 		out_begin(out, "chunk");
 		out_hex(out, "offset", chunk->offset);
@@ -172,6 +210,64 @@ static void show_child(struct out *out, const struct hyb_def *def)
 	show_strings(out, def, sizeof(*d), "path", d->path_len, NULL, 0);
 }
 
+static void show_world(struct out *out, const struct hyb_def *def)
+{
+	const struct hyb_def_world *d = (const struct hyb_def_world *)def;
+
+	out_hex(out, "identity", d->identity);
+	out_number(out, "rank", d->rank);
+	out_number(out, "ranks", d->size);
+	out_number(out, "threads", d->threads);
+	out_number(out, "tick", d->tick);
+}
+
+static void show_handle(struct out *out, const struct hyb_def *def)
+{
+	const struct hyb_def_handle *d = (const struct hyb_def_handle *)def;
+
+	out_word(out, "kind", DUMP_WORD(handle_kinds, d->kind));
+	out_number(out, "id", d->id);
+	out_hex(out, "identity", d->identity);
+	out_hex(out, "parent", d->parent);
+	out_number(out, "rank", d->rank);
+	out_number(out, "ranks", d->size);
+	out_number(out, "remote", d->remote);
+	out_number(out, "group", d->group);
+	show_strings(out, def, sizeof(*d), "name", d->name_len, NULL, 0);
+}
+
+static void show_handle_name(struct out *out, const struct hyb_def *def)
+{
+	const struct hyb_def_handle_name *d = (const struct hyb_def_handle_name *)def;
+
+	out_number(out, "id", d->id);
+	show_strings(out, def, sizeof(*d), "name", d->name_len, NULL, 0);
+}
+
+static void show_clock(struct out *out, const struct hyb_def *def)
+{
+	const struct hyb_def_clock *d = (const struct hyb_def_clock *)def;
+
+	out_number(out, "mono", d->mono);
+	out_signed(out, "shift", d->offset);
+	out_number(out, "error", d->error);
+	out_number(out, "reference", d->reference);
+	out_number(out, "rounds", d->rounds);
+}
+
+static void show_metric(struct out *out, const struct hyb_def *def)
+{
+	const struct hyb_def_metric *d = (const struct hyb_def_metric *)def;
+
+	out_number(out, "index", d->index);
+	out_word(out, "mode", DUMP_WORD(metric_modes, d->mode));
+	out_number(out, "period", d->period);
+	out_flag(out, "estimated", d->flags & HYB_METRIC_ESTIMATED);
+	out_flag(out, "process", d->flags & HYB_METRIC_PROCESS);
+	show_strings(out, def, sizeof(*d), "name", d->name_len, "unit", d->unit_len);
+	show_strings(out, def, sizeof(*d) + d->name_len + d->unit_len + 2u, "text", d->text_len, NULL, 0);
+}
+
 static const struct {
 	size_t size; /* of the structure */
 	void (*show)(struct out *out, const struct hyb_def *def);
@@ -184,6 +280,11 @@ static const struct {
 	[HYB_DEF_COUNTER] = {sizeof(struct hyb_def_counter), show_counter},
 	[HYB_DEF_TEXT] = {sizeof(struct hyb_def_text), show_text},
 	[HYB_DEF_CHILD] = {sizeof(struct hyb_def_child), show_child},
+	[HYB_DEF_WORLD] = {sizeof(struct hyb_def_world), show_world},
+	[HYB_DEF_HANDLE] = {sizeof(struct hyb_def_handle), show_handle},
+	[HYB_DEF_HANDLE_NAME] = {sizeof(struct hyb_def_handle_name), show_handle_name},
+	[HYB_DEF_CLOCK] = {sizeof(struct hyb_def_clock), show_clock},
+	[HYB_DEF_METRIC] = {sizeof(struct hyb_def_metric), show_metric},
 };
 
 static void show_def(struct out *out, uint64_t id, const struct hyb_def *def)
@@ -205,14 +306,14 @@ static void show_def(struct out *out, uint64_t id, const struct hyb_def *def)
 
 void dump_defs(struct out *out, const struct process *process, void *buffer)
 {
-	for (size_t i = 0; i < process->file.chunk_count; i++) {
-		const struct chunk *chunk = &process->file.chunks[i];
+	for (size_t i = 0; i < process->chunk_count; i++) {
+		const struct chunk *chunk = process->chunks[i];
 		const struct hyb_def *def;
 		struct defs defs;
 
 		if (chunk->kind != HYB_CHUNK_DEFS)
 			continue;
-		defs_init(&defs, buffer, file_read_chunk(&process->file, chunk, buffer, process->damage));
+		defs_init(&defs, buffer, file_read_chunk(process->file, chunk, buffer, process->damage));
 		while ((def = defs_next(&defs)))
 			show_def(out, chunk->offset + defs_offset(&defs, def), def);
 	}

@@ -96,11 +96,10 @@ static unsigned put_special(struct out *out, const unsigned char *s)
 	return length ? length : 1;
 }
 
-void out_text(struct out *out, const char *field, const char *text)
+static void put_text(struct out *out, const char *text)
 {
 	const unsigned char *s = (const unsigned char *)text;
 
-	field_name(out, field);
 	putc('"', out->file);
 	while (*s) {
 		const unsigned char *start = s;
@@ -112,6 +111,37 @@ void out_text(struct out *out, const char *field, const char *text)
 			s += put_special(out, s);
 	}
 	putc('"', out->file);
+}
+
+void out_text(struct out *out, const char *field, const char *text)
+{
+	field_name(out, field);
+	put_text(out, text);
+}
+
+void out_list(struct out *out, const char *field, const int64_t *values, size_t count)
+{
+	field_name(out, field);
+	if (out->json)
+		putc('[', out->file);
+	for (size_t i = 0; i < count; i++)
+		fprintf(out->file, "%s%" PRId64, i ? "," : "", values[i]);
+	if (out->json)
+		putc(']', out->file);
+}
+
+void out_metrics(struct out *out, const char *field, const struct hyb_metric *metrics, const int64_t *values,
+	size_t count)
+{
+	field_name(out, field);
+	for (size_t i = 0; i < count; i++) {
+		if (out->json || i)
+			putc(!out->json ? ' ' : i ? ',' : '{', out->file);
+		put_text(out, metrics[i].name);
+		fprintf(out->file, out->json ? ":%" PRId64 : " %" PRId64, values[i]);
+	}
+	if (out->json)
+		putc('}', out->file);
 }
 
 void out_bytes(struct out *out, const char *field, const uint8_t *bytes, size_t length)

@@ -9,6 +9,8 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "hybrid/reader.h"
+
 struct out {
 	FILE *file;
 	bool json;
@@ -24,6 +26,11 @@ void out_word(struct out *out, const char *field, const char *word); /* text: wi
 void out_text(struct out *out, const char *field,
 	const char *text); /* any bytes; what cannot be shown is escaped */
 void out_bytes(struct out *out, const char *field, const uint8_t *bytes, size_t length); /* hexadecimal */
+/* Numbers side by side: "1,2,3", or an array. */
+void out_list(struct out *out, const char *field, const int64_t *values, size_t count);
+/* The values of metrics with their names: pairs, or an object. */
+void out_metrics(struct out *out, const char *field, const struct hyb_metric *metrics, const int64_t *values,
+	size_t count);
 void out_end(struct out *out);
 
 #endif

@@ -4,173 +4,166 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
-#include <unistd.h>
 
-#include "tools/report.h"
+#include "tools/report_fold.h"
+#include "converters/input.h"
+#include "tools/report_matching.h"
+#include "tools/report_sheet.h"
+#include "tools/report_side.h"
 
 enum { STATUS_OK = 0, STATUS_FAILED = 1, STATUS_USAGE = 2 };
 
-#define SILENT_NS 1000000000 /* what is shorter needs no progress */
-
-struct progress {
-	uint64_t start, last; /* ns; last: of the line on the screen, or 0 */
-};
-
-static uint64_t now(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
-}
-
-static void show_progress(void *data, size_t done, size_t total)
-{
-	struct progress *p = data;
-	uint64_t t = now();
-
-	if (t - p->start < SILENT_NS || (p->last && t - p->last < SILENT_NS / 10) || !total)
-		return;
-	p->last = t;
-	fprintf(stderr, "\rhybrid-report: looking up names, %zu %%\033[K", done * 100 / total);
-}
-
-static int failed(const struct hyb_error *err)
-{
-	fprintf(stderr, "hybrid-report: %s\n", err->text);
-	return -1;
-}
-
-static int open_input(const char *path, struct report_input *input)
-{
-	struct progress progress = {.start = now()};
-	struct hyb_symbols_options options = {.data = &progress};
-	struct hyb_error err = {0};
-	int r;
-
-	if (isatty(STDERR_FILENO))
-		options.progress = show_progress;
-	if (hyb_experiment_open(path, &input->experiment, &err))
-		return failed(&err);
-	input->symbols = hyb_symbols_open(input->experiment, &options, &err);
-	if (!input->symbols)
-		return failed(&err);
-	r = hyb_symbols_resolve_all(input->symbols, &err);
-	if (progress.last)
-		fputs("\r\033[K", stderr);
-	return r ? failed(&err) : 0;
-}
-
-static void inputs_close(struct report_inputs *inputs)
-{
-	for (size_t i = 0; i < inputs->count; i++) {
-		hyb_symbols_close(inputs->items[i].symbols);
-		hyb_experiment_close(inputs->items[i].experiment);
-	}
-	free(inputs->items);
-	inputs->items = NULL;
-}
-
-static int inputs_open(struct report_inputs *inputs, char *const *paths, size_t count)
-{
-	inputs->items = calloc(count, sizeof(*inputs->items));
-	if (!inputs->items)
-		return failed(&(struct hyb_error){.text = "out of memory"});
-	for (; inputs->count < count; inputs->count++) {
-		if (open_input(paths[inputs->count], &inputs->items[inputs->count])) {
-			inputs->count++; /* closed even if it is open by half */
-			return -1;
-		}
-	}
-	return 0;
-}
-
-static int make_profile(const struct report_inputs *inputs, struct profile **ret)
-{
-	const struct report_options *o = inputs->options;
-	struct profile_options options = {.mode = o->mode,
-		.sort = o->sort,
-		.split_locations = o->split,
-		.python_internals = o->python_internals};
-	struct hyb_error err = {.text = "out of memory"};
-	struct profile *profile;
-	int r = 0;
-
-	if (o->process || o->thread) {
-		options.select = report_is_selected;
-		options.data = (void *)o;
-	}
-	profile = profile_new(&options);
-	if (!profile)
-		return failed(&err);
-	for (size_t i = 0; !r && i < inputs->count; i++)
-		r = profile_add(profile, inputs->items[i].experiment, inputs->items[i].symbols, &err);
-	if (!r)
-		r = profile_finish(profile, &err);
-	if (!r && options.select && !profile_quality(profile)->locations) {
-		snprintf(err.text, sizeof(err.text),
-			"no such process or thread in %.300s; --flat=thread shows which there are",
-			o->paths[0]);
-		r = -1;
-	}
-	if (r) {
-		profile_free(profile);
-		return failed(&err);
-	}
-	*ret = profile;
-	return 0;
-}
-
-/* The view itself, as text, JSON or CSV. 0 or HYB_ENOMEM. */
-static int print_nodes(
-	struct style *style, const struct report_options *o, const struct profile_node *nodes, size_t count)
+/* A tree as text, JSON or CSV. `over`: NULL but for the tree over ranks; `sheet`: NULL without metrics. 0 or
+ * HYB_ENOMEM. */
+static int print_nodes(struct style *style, const struct report_options *o, const struct profile_node *nodes,
+	size_t count, const struct report_over *over, struct sheet *sheet)
 {
 	switch (o->output) {
 	case REPORT_JSON:
-		return report_json_tree(style->out, o, nodes, count);
+		return report_json_tree(style->out, o, nodes, over, sheet);
 	case REPORT_CSV:
-		return report_csv_tree(style->out, o, nodes, count);
+		return report_csv_tree(style->out, o, nodes, over, sheet);
 	case REPORT_TEXT:
 		break;
 	}
+	if (sheet && sheet->set->shown_count)
+		return report_tree_of_metrics(style, o, nodes, sheet);
 	return report_tree(style, o, nodes, count);
 }
 
-static int print_tree(struct style *style, const struct report_options *o, const struct profile *profile)
+/* Whether the first metric that was asked for says in which order things stand. */
+static bool is_ordered(const struct report_options *o, const struct column_set *set)
 {
-	int r = o->output == REPORT_TEXT ? report_hot(style, profile) : 0;
-
-	return r ? r : print_nodes(style, o, profile_nodes(profile), profile_count(profile));
+	return set->shown_count && o->sort <= PROFILE_SORT_EXCLUSIVE;
 }
 
-static int print_reverse(struct style *style, const struct report_options *o, const struct profile *profile)
+static int make_tree_sheet(struct sheet *sheet, const struct column_set *set, const struct profile *profile)
+{
+	return sheet_make(sheet, set, profile_values(profile), profile_nodes(profile), profile_count(profile),
+		sheet_get_node, false);
+}
+
+static int order_tree(const struct report_options *o, const struct column_set *set, struct profile *profile)
+{
+	struct sheet sheet;
+	double *weights = NULL;
+	int r;
+
+	if (!is_ordered(o, set))
+		return 0;
+	r = make_tree_sheet(&sheet, set, profile);
+	if (!r) {
+		sheet.by_exclusive = o->sort == PROFILE_SORT_EXCLUSIVE;
+		weights = sheet_weights(&sheet);
+		r = weights ? profile_order(profile, weights) : HYB_ENOMEM;
+		sheet_release(&sheet);
+	}
+	free(weights);
+	return r;
+}
+
+static int print_tree(struct style *style, const struct report_options *o, const struct column_set *set,
+	struct profile *profile)
+{
+	struct report_over over = report_over(o, profile);
+	struct sheet sheet;
+	int r = o->output == REPORT_TEXT ? report_hot(style, set, profile) : 0;
+
+	if (!r)
+		r = order_tree(o, set, profile);
+	if (!r)
+		r = make_tree_sheet(&sheet, set, profile);
+	if (r)
+		return r;
+	over.sheet = over.metric ? &sheet : NULL;
+	if (o->over_ranks && o->output == REPORT_TEXT)
+		r = report_over_ranks(style, o, profile_nodes(profile), &over);
+	else
+		r = print_nodes(style, o, profile_nodes(profile), profile_count(profile),
+			o->over_ranks ? &over : NULL, set->count > 1 ? &sheet : NULL);
+	sheet_release(&sheet);
+	return r;
+}
+
+/* Of a reverse tree; with `weights` it is put in order by them first. */
+static int print_reversed(struct style *style, const struct report_options *o, const struct column_set *set,
+	struct profile_tree *tree, bool ordered)
+{
+	struct sheet sheet;
+	double *weights = NULL;
+	int r = sheet_make(&sheet, set, tree->values, tree->nodes, tree->count, sheet_get_node, false);
+
+	if (r)
+		return r;
+	if (ordered)
+		r = print_nodes(style, o, tree->nodes, tree->count, NULL, set->count > 1 ? &sheet : NULL);
+	else
+		weights = sheet_weights(&sheet);
+	if (!ordered)
+		r = weights ? profile_tree_order(tree, weights) : HYB_ENOMEM;
+	sheet_release(&sheet);
+	free(weights);
+	return r || ordered ? r : print_reversed(style, o, set, tree, true);
+}
+
+static int print_reverse(struct style *style, const struct report_options *o, const struct column_set *set,
+	const struct profile *profile)
 {
 	struct profile_tree tree;
 	int r = profile_reverse(profile, &tree);
 
 	if (r)
 		return r;
-	r = print_nodes(style, o, tree.nodes, tree.count);
+	r = print_reversed(style, o, set, &tree, !is_ordered(o, set));
 	profile_tree_release(&tree);
 	return r;
 }
 
-static int print_flat(struct style *style, const struct report_options *o, const struct profile *profile)
+static void print_rows(struct style *style, const struct report_options *o, const struct profile_flat *flat,
+	struct sheet *sheet)
+{
+	if (o->output == REPORT_JSON)
+		report_json_rows(style->out, o, flat, sheet);
+	else if (o->output == REPORT_CSV)
+		report_csv_rows(style->out, o, flat, sheet);
+	else if (sheet && sheet->set->shown_count)
+		report_flat_of_metrics(style, o, flat, sheet);
+	else
+		report_flat(style, o, flat);
+}
+
+static int print_flattened(struct style *style, const struct report_options *o, const struct column_set *set,
+	struct profile_flat *flat, bool ordered)
+{
+	struct sheet sheet;
+	double *weights = NULL;
+	int r = sheet_make(&sheet, set, flat->values, flat->rows, flat->count, sheet_get_row,
+		o->sort != PROFILE_SORT_INCLUSIVE);
+
+	if (r)
+		return r;
+	if (ordered)
+		print_rows(style, o, flat, set->count > 1 ? &sheet : NULL);
+	else
+		weights = sheet_weights(&sheet);
+	if (!ordered)
+		r = weights ? profile_flat_order(flat, weights) : HYB_ENOMEM;
+	sheet_release(&sheet);
+	free(weights);
+	return r || ordered ? r : print_flattened(style, o, set, flat, true);
+}
+
+static int print_flat(struct style *style, const struct report_options *o, const struct column_set *set,
+	const struct profile *profile)
 {
 	struct profile_flat flat;
 	int r = profile_flat(profile, o->by, o->sort, &flat);
 
 	if (r)
 		return r;
-	if (o->output == REPORT_JSON)
-		report_json_rows(style->out, o, &flat);
-	else if (o->output == REPORT_CSV)
-		report_csv_rows(style->out, o, &flat);
-	else
-		report_flat(style, o, &flat);
+	r = print_flattened(style, o, set, &flat, !is_ordered(o, set));
 	profile_flat_release(&flat);
-	return 0;
+	return r;
 }
 
 static int print_diff(struct style *style, const struct report_options *o, const struct profile *base,
@@ -191,25 +184,6 @@ static int print_diff(struct style *style, const struct report_options *o, const
 	return r;
 }
 
-/* Where a report comes from: what is shown, and what it is compared with. */
-struct side {
-	struct report_inputs inputs;
-	struct profile *profile;
-};
-
-static int side_open(struct side *side, const struct report_options *o, char *const *paths, size_t count)
-{
-	side->inputs.options = o;
-	return inputs_open(&side->inputs, paths, count) || make_profile(&side->inputs, &side->profile) ? -1
-												       : 0;
-}
-
-static void side_close(struct side *side)
-{
-	profile_free(side->profile);
-	inputs_close(&side->inputs);
-}
-
 static void print_qualities(
 	struct style *style, const struct report_options *o, const struct side *base, const struct side *side)
 {
@@ -228,31 +202,54 @@ static void print_qualities(
 	}
 }
 
-static int print_report(const struct report_options *o, const struct side *base, const struct side *side)
+static void print_fold(struct style *style, const struct report_options *o, const struct report_fold *fold)
+{
+	if (o->output == REPORT_JSON)
+		report_fold_json(style->out, fold);
+	else if (o->output == REPORT_CSV)
+		report_fold_csv(style->out, fold);
+	else
+		report_fold_text(style, fold);
+}
+
+static int print_report(const struct report_options *o, const struct side *base, const struct side *side,
+	const struct column_set *set)
 {
 	struct style style;
 	int r = 0;
 
 	style_init(&style, o);
 	print_qualities(&style, o, base, side);
+	if (o->output == REPORT_JSON)
+		report_json_metrics(style.out, set, side->profile);
 	if (o->view == REPORT_QUALITY)
 		r = 0;
 	else if (o->base)
 		r = print_diff(&style, o, base->profile, side->profile);
 	else if (o->view == REPORT_REVERSE)
-		r = print_reverse(&style, o, side->profile);
+		r = print_reverse(&style, o, set, side->profile);
 	else if (o->view == REPORT_FLAT)
-		r = print_flat(&style, o, side->profile);
+		r = print_flat(&style, o, set, side->profile);
+	else if (o->view == REPORT_MPI)
+		r = report_mpi(&style, o, side->profile);
+	else if (o->view == REPORT_MESSAGES)
+		r = report_messages(&style, o, side->profile);
+	else if (o->view == REPORT_RANKS)
+		r = report_ranks(&style, o, side->profile);
+	else if (o->view == REPORT_UNMATCHED)
+		report_unmatched(&style, o, &side->inputs);
+	else if (o->view == REPORT_FOLD)
+		print_fold(&style, o, side->inputs.fold);
 	else
-		r = print_tree(&style, o, side->profile);
-	if (o->view != REPORT_QUALITY && !o->base && o->output == REPORT_TEXT)
+		r = print_tree(&style, o, set, side->profile);
+	if (o->view <= REPORT_FLAT && !o->base && o->output == REPORT_TEXT)
 		report_awaits(&style, side->profile);
-	if (o->view != REPORT_QUALITY && !o->base && o->output == REPORT_JSON)
+	if (o->view <= REPORT_FLAT && !o->base && o->output == REPORT_JSON)
 		report_json_awaits(style.out, side->profile);
 	if (o->output == REPORT_JSON)
 		report_json_end(style.out);
 	if (r)
-		return failed(&(struct hyb_error){.text = "out of memory"});
+		return report_failed("out of memory");
 	if (fflush(style.out) || ferror(style.out)) {
 		fprintf(stderr, "hybrid-report: cannot write standard output: %s\n", strerror(errno));
 		return -1;
@@ -260,24 +257,95 @@ static int print_report(const struct report_options *o, const struct side *base,
 	return 0;
 }
 
+/* Messages between all ranks: by rank 0 alone, from all files. */
+static int match(struct side *side, const struct ranks *ranks)
+{
+	if (!side->profile) /* there is nothing to compare with */
+		return 0;
+	side->inputs.matching = report_matching_make(&side->inputs, ranks->mpi);
+	return side->inputs.matching ? 0 : HYB_ENOMEM;
+}
+
+/* 0, or -1 after a line on stderr. */
+static int fold(struct side *side)
+{
+	const struct report_options *o = side->inputs.options;
+	struct hyb_error err;
+	char text[600];
+
+	side->inputs.fold = report_fold_make(&side->inputs, side->profile, &err);
+	if (!side->inputs.fold)
+		return *err.text ? report_failed(err.text) : -1;
+	if (!o->fold_svg || !report_fold_svg(side->inputs.fold, o->fold_svg))
+		return 0;
+	snprintf(text, sizeof(text), "cannot write %.400s: %s", o->fold_svg, strerror(errno));
+	return report_failed(text);
+}
+
+/* What rank 0, or the only one, does. */
+static int report(const struct report_options *options, const struct ranks *ranks)
+{
+	struct side base = {0}, side = {0};
+	struct column_set set = {0};
+	bool wrong = false;
+	int r = 0;
+
+	if (options->base)
+		r = side_open(&base, ranks, options, (char *const *)&options->base, 1);
+	if (!r)
+		r = side_open(&side, ranks, options, options->paths, (size_t)options->path_count);
+	side_dismiss(ranks);
+	if (!r && (match(&base, ranks) || match(&side, ranks)))
+		r = report_failed("out of memory");
+	if (!r && options->view == REPORT_FOLD)
+		r = fold(&side);
+	if (!r && options->list_metrics) {
+		report_list_metrics(side.profile);
+	} else if (!r) {
+		r = report_columns(&set, options, side.profile);
+		wrong = r;
+	}
+	if (!r && !options->list_metrics)
+		r = print_report(options, &base, &side, &set);
+	columns_release(&set);
+	side_close(&side);
+	side_close(&base);
+	return wrong ? STATUS_USAGE : r ? STATUS_FAILED : STATUS_OK;
+}
+
+/* Its files are of one process only. */
+static bool has_archive(const struct report_options *o)
+{
+	bool found = o->base && input_is_archive(o->base);
+
+	for (int i = 0; !found && i < o->path_count; i++)
+		found = input_is_archive(o->paths[i]);
+	return found;
+}
+
 int main(int argc, char **argv)
 {
 	struct report_options options;
-	struct side base = {0}, side = {0};
+	struct ranks ranks;
 	int r;
 
 	setlocale(LC_CTYPE, "");
 	signal(SIGPIPE, SIG_DFL); /* `| head` ends it quietly, whatever was inherited */
+	ranks_find(&ranks);
+	if (ranks.rank && (!freopen("/dev/null", "w", stdout) || !freopen("/dev/null", "w", stderr)))
+		return STATUS_FAILED; /* rank 0 speaks for all */
 	r = report_options_parse(&options, argc, argv);
 	if (r)
-		return r < 0 ? STATUS_USAGE : STATUS_OK;
-	if (options.base)
-		r = side_open(&base, &options, (char *const *)&options.base, 1);
-	if (!r)
-		r = side_open(&side, &options, options.paths, (size_t)options.path_count);
-	if (!r)
-		r = print_report(&options, &base, &side);
-	side_close(&side);
-	side_close(&base);
-	return r ? STATUS_FAILED : STATUS_OK;
+		return r < 0 && !ranks.rank ? STATUS_USAGE : STATUS_OK;
+	/* Folding needs all files at hand. */
+	if (options.serial || has_archive(&options) || options.view == REPORT_FOLD)
+		ranks_alone(&ranks);
+	else
+		ranks_begin(&ranks);
+	if (ranks.idle)
+		return STATUS_OK;
+	if (!ranks.rank)
+		return report(&options, &ranks);
+	side_serve(&ranks, &options);
+	return STATUS_OK;
 }

@@ -4,8 +4,11 @@
 
 #include <stdio.h>
 
+#include "profile/figures.h"
+#include "profile/label.h"
 #include "profile/profile.h"
 #include "profile/profile_diff.h"
+#include "profile/select.h"
 #include "profile/views.h"
 
 enum report_view {
@@ -13,9 +16,16 @@ enum report_view {
 	REPORT_REVERSE,
 	REPORT_FLAT,
 	REPORT_QUALITY,
+	REPORT_MPI,
+	REPORT_MESSAGES,
+	REPORT_RANKS, /* --flat=rank */
+	REPORT_UNMATCHED,
+	REPORT_FOLD,
 };
 
 enum report_output { REPORT_TEXT = 0, REPORT_JSON, REPORT_CSV };
+
+#define REPORT_METRICS_MAX 32u
 
 struct report_options {
 	enum report_view view;
@@ -24,16 +34,34 @@ struct report_options {
 	enum profile_mode mode;
 	enum profile_sort sort;
 	bool python_internals;
+	bool mpi_internals;
 	bool split; /* --by-thread */
+	bool split_ranks; /* --by-rank */
+	bool over_ranks;
+	char over_metric[1024]; /* of what: the first metric's name; "": of time */
 	bool full_paths;
+	bool serial; /* the ranks of a launch do not share the work */
 	unsigned depth; /* 0: no limit */
 	double threshold; /* percent */
 	int colour; /* 1 always, 0 never, -1 on a terminal */
-	uint32_t process, thread; /* 0: all */
+	struct selection part; /* --process, --thread, --ranks */
 	const char *base; /* --diff, or NULL */
+	const char *metrics[REPORT_METRICS_MAX]; /* lists of names and definitions, see profile/columns.h */
+	size_t metric_count;
+	bool list_metrics; /* --metric help */
+	const char *metrics_files[REPORT_METRICS_MAX]; /* of definitions */
+	size_t metrics_file_count;
+	const char *fold; /* REPORT_FOLD: the region */
+	const char *fold_svg; /* file to draw into, or NULL */
+	const char *fold_along; /* metric that is taken for time, or NULL */
+	double fold_spread; /* robust standard deviations; 0: any */
 	char **paths;
 	int path_count;
 };
+
+struct facts;
+struct column_set;
+struct sheet;
 
 /* An experiment that takes part. */
 struct report_input {
@@ -45,6 +73,9 @@ struct report_inputs {
 	struct report_input *items;
 	size_t count;
 	const struct report_options *options; /* which processes and threads */
+	struct facts *facts; /* about them, see report_facts.h */
+	struct report_matching *matching; /* see report_matching.h; NULL: not made */
+	struct report_fold *fold; /* see report_fold.h; NULL: not made */
 };
 
 /* report_options.c. 0: go on; 1: all is done (--help); -1: wrong usage, was said. */
@@ -52,6 +83,13 @@ int report_options_parse(struct report_options *options, int argc, char **argv);
 
 /* Whether the options choose this thread; `data` is the struct report_options. */
 bool report_is_selected(void *data, const struct hyb_location_info *location);
+
+/* Whether the options choose at all; if then nothing was chosen, what there is to say of `path`. */
+bool report_selects(const struct report_options *options);
+void report_nothing_selected(const struct report_options *options, const char *path, char *text, size_t size);
+
+/* How the profile is to be made for the view; refers to the options. */
+struct profile_options report_profile_options(const struct report_options *options);
 
 /* --------------------------------------------------- report_style.c */
 
@@ -78,26 +116,6 @@ void style_set_unit(struct style *style, uint64_t largest);
 /* Switches the colour; INK_PLAIN ends it. */
 void style_ink(const struct style *style, enum ink ink);
 
-/* 999999 or 12.3M: at most seven columns. The buffer is returned. */
-#define COUNT_SIZE 32
-const char *style_count(uint64_t count, char text[COUNT_SIZE]);
-
-/* 1234567 as 1,234,567. */
-const char *style_number(uint64_t number, char text[COUNT_SIZE]);
-
-/* "3.026 s", "12.1 ms", "350 ns". */
-const char *style_duration(uint64_t ns, char text[COUNT_SIZE]);
-
-/* What a line of the tree is called: `name` may be cut, `place` (file and line) goes behind it. */
-struct label {
-	uint8_t kind; /* enum profile_kind */
-	bool guess;
-	bool python; /* a frame of Python: its file says more than its name */
-	const char *name, *file, *module;
-	unsigned line;
-	uint64_t skipped; /* demoted probe: calls only counted, else 0 */
-};
-
 /* Ends a line of which `used` columns are taken. */
 void style_label(struct style *style, const struct label *label, unsigned used);
 
@@ -105,14 +123,52 @@ void style_label(struct style *style, const struct label *label, unsigned used);
 
 void report_quality(struct style *style, const struct report_inputs *inputs, const struct profile *profile);
 
-/* report_quality.c: the functions that ran most, in a line. 0, or HYB_ENOMEM. */
-int report_hot(const struct style *style, const struct profile *profile);
+/* report_quality_mpi.c: the lines of it about MPI, if there was any. */
+void report_quality_mpi(const struct style *style, const struct profile *profile);
+void report_json_quality_mpi(FILE *out, const struct profile *profile);
+
+/* report_metrics.c: the line that names them, with what there is to know about how they were read; what
+ * --metric help prints. */
+void report_quality_metrics(const struct style *style, const struct profile *profile);
+void report_list_metrics(const struct profile *profile);
+void report_json_metrics(FILE *out, const struct column_set *set, const struct profile *profile);
+
+/* report_metrics.c: the functions that ran most, or had most of the first metric that is shown, in a line;
+ * set: NULL for time. 0, or HYB_ENOMEM. */
+int report_hot(const struct style *style, const struct column_set *set, const struct profile *profile);
 
 /* report_tree.c. 0, or HYB_ENOMEM. */
 int report_tree(struct style *style, const struct report_options *options, const struct profile_node *nodes,
 	size_t count);
 int report_diff(struct style *style, const struct report_options *options, const struct profile_diff *diff);
 void report_flat(struct style *style, const struct report_options *options, const struct profile_flat *flat);
+
+/* ------------------------------------------------- report_spread.c */
+
+/* What the columns over ranks are made of. */
+struct report_over {
+	const struct profile_spread *spreads;
+	uint64_t ranks;
+	const char *metric; /* whose they are; NULL: of time */
+	struct sheet *sheet; /* its first column; text only, NULL: of time */
+};
+
+struct report_over report_over(const struct report_options *options, const struct profile *profile);
+int report_over_ranks(struct style *style, const struct report_options *options,
+	const struct profile_node *nodes, const struct report_over *over);
+
+/* ",key..." and ",value..." for scripts; `unit` behind the keys: "_ns" of times, else "". */
+#define REPORT_CSV_SPREAD(unit) \
+	"ranks,mean" unit ",min" unit ",min_rank,max" unit ",max_rank,deviation" unit ",imbalance"
+void report_json_spread(FILE *out, const struct profile_spread *spread, uint64_t ranks, const char *unit);
+void report_csv_spread(FILE *out, const struct profile_spread *spread, uint64_t ranks);
+
+/* --------------- report_mpi.c, report_messages.c, report_ranks.c */
+
+/* Whole views, as the options say: text, JSON or CSV. 0, or HYB_ENOMEM. */
+int report_mpi(struct style *style, const struct report_options *options, const struct profile *profile);
+int report_messages(struct style *style, const struct report_options *options, const struct profile *profile);
+int report_ranks(struct style *style, const struct report_options *options, const struct profile *profile);
 
 /* ---------------------------------------------------- report_await.c */
 
@@ -126,16 +182,19 @@ void report_json_awaits(FILE *out, const struct profile *profile);
 void report_json_begin(FILE *out);
 void report_json_quality(
 	FILE *out, const char *key, const struct report_inputs *inputs, const struct profile *profile);
-int report_json_tree(
-	FILE *out, const struct report_options *options, const struct profile_node *nodes, size_t count);
+int report_json_tree(FILE *out, const struct report_options *options, const struct profile_node *nodes,
+	const struct report_over *over,
+	const struct sheet *sheet); /* NULL: no columns over ranks; no metrics; as of CSV */
 int report_json_diff(FILE *out, const struct report_options *options, const struct profile_diff *diff);
-void report_json_rows(FILE *out, const struct report_options *options, const struct profile_flat *flat);
+void report_json_rows(FILE *out, const struct report_options *options, const struct profile_flat *flat,
+	const struct sheet *sheet);
 void report_json_end(FILE *out);
 
-int report_csv_tree(
-	FILE *out, const struct report_options *options, const struct profile_node *nodes, size_t count);
+int report_csv_tree(FILE *out, const struct report_options *options, const struct profile_node *nodes,
+	const struct report_over *over, const struct sheet *sheet);
 int report_csv_diff(FILE *out, const struct report_options *options, const struct profile_diff *diff);
-void report_csv_rows(FILE *out, const struct report_options *options, const struct profile_flat *flat);
+void report_csv_rows(FILE *out, const struct report_options *options, const struct profile_flat *flat,
+	const struct sheet *sheet);
 
 /* root, probe, intermediate, leaf, incomplete */
 const char *report_kind_name(unsigned kind);

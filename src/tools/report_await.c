@@ -1,14 +1,14 @@
 /* What Python's coroutines waited: their own table, since it is no time of a thread. */
 #include <inttypes.h>
 
+#include "base/json.h"
 #include "tools/report.h"
-#include "tools/report_json.h"
 
 void report_awaits(struct style *style, const struct profile *profile)
 {
 	size_t count;
 	const struct profile_node *rows = profile_awaits(profile, &count);
-	char times[COUNT_SIZE], total[COUNT_SIZE], mean[COUNT_SIZE];
+	char times[FIGURE_SIZE], total[FIGURE_SIZE], mean[FIGURE_SIZE];
 
 	if (!count)
 		return;
@@ -22,9 +22,9 @@ void report_awaits(struct style *style, const struct profile *profile)
 			.file = rows[i].file,
 			.module = "",
 			.line = rows[i].line};
-		int used = fprintf(style->out, "%10s%12s%12s  ", style_count(rows[i].calls, times),
-			style_duration(rows[i].inclusive, total),
-			style_duration(rows[i].inclusive / rows[i].calls, mean));
+		int used = fprintf(style->out, "%10s%12s%12s  ", figure_count(rows[i].calls, times),
+			figure_duration(rows[i].inclusive, total),
+			figure_duration(rows[i].inclusive / rows[i].calls, mean));
 
 		style_label(style, &label, (unsigned)used);
 	}

@@ -2,11 +2,14 @@
 #ifndef HYB_REPORT_FACTS_H
 #define HYB_REPORT_FACTS_H
 
+#include "base/blob.h"
+#include "profile/intern.h"
 #include "tools/report.h"
 
 /* What the runtime said. */
 struct fact_note {
-	const struct hyb_note *note;
+	const char *text;
+	unsigned severity; /* enum hyb_severity */
 	size_t processes; /* that said it */
 };
 
@@ -16,22 +19,44 @@ struct fact_python {
 	size_t programs; /* that said it */
 };
 
+#define FACTS_DAMAGE_TEXTS 100u
+
+struct fact_damage {
+	size_t count; /* places */
+	const char **texts; /* of the first, in the order of the files */
+	size_t text_count; /* at most FACTS_DAMAGE_TEXTS */
+};
+
+/* Owns its texts. The order of everything is that of the texts, whichever process came first. */
 struct facts {
 	size_t killed; /* processes that ended without a word */
-	size_t running; /* still run */
+	size_t running; /* still run, on this machine */
 	size_t replaced; /* by exec, into what left no measurement of its own */
 	size_t stopped; /* measurements that ended early */
+	size_t ranks; /* processes of MPI, */
+	size_t traced; /* of them with a trace that has regions, */
+	uint64_t traced_bytes; /* of so many bytes */
 	const char **changed; /* paths of binaries that are not what they were in the run, each once */
 	size_t changed_count;
 	struct fact_note *notes; /* each text once, the most severe first */
 	size_t note_count;
 	struct fact_python *pythons; /* each text once */
 	size_t python_count;
+	struct fact_damage *damage; /* by experiment */
+	size_t experiment_count;
+	struct strings strings;
 };
 
-/* 0, or HYB_ENOMEM with *ret_facts untouched. */
-int facts_gather(const struct report_inputs *inputs, struct facts *ret_facts);
-void facts_release(struct facts *facts);
+/* report_gather.c. NULL when memory is out. */
+struct facts *facts_gather(const struct report_inputs *inputs);
+void facts_free(struct facts *facts); /* accepts NULL */
+
+/*
+ * Facts of the same experiments, of processes that another rank looked at: as bytes, and added. Damage
+ * is put behind what there is. 0 or HYB_ENOMEM; that the bytes are damaged, `from` tells.
+ */
+void facts_pack(const struct facts *facts, struct blob *blob);
+int facts_merge(struct facts *facts, struct blob_reader *from);
 
 /* "cpu_timer" for machines, "CPU timer" for people, by enum hyb_source and so on. */
 const char *facts_source_key(unsigned source);

@@ -3,8 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/json.h"
 #include "tools/report.h"
-#include "tools/report_json.h"
+#include "tools/report_sheet.h"
 
 const char *report_kind_name(unsigned kind)
 {
@@ -24,6 +25,8 @@ const char *report_kind_name(unsigned kind)
 struct machine {
 	FILE *out;
 	const struct report_options *options;
+	const struct report_over *over; /* NULL: no columns over ranks */
+	const struct sheet *sheet; /* NULL: no metrics */
 	uint64_t least; /* ns */
 	uint32_t count; /* JSON: nodes printed so far, the id of the next */
 	char *path; /* CSV: names down to the node, joined by ';' */
@@ -97,6 +100,8 @@ static bool node_visible(const struct walker *w, uint32_t i)
 {
 	const struct machine *m = w->data;
 
+	if (m->sheet && m->sheet->set->shown_count)
+		return sheet_share(m->sheet, m->sheet->size[i]) >= m->options->threshold;
 	return node_at(w, i)->inclusive >= m->least;
 }
 
@@ -120,7 +125,8 @@ static void begin_node(const struct walker *w)
 static void json_node(const struct walker *w, uint32_t i)
 {
 	const struct profile_node *n = node_at(w, i);
-	FILE *out = ((struct machine *)w->data)->out;
+	const struct machine *m = w->data;
+	FILE *out = m->out;
 
 	begin_node(w);
 	put_identity(out, n->kind, n->name, n->file, n->line);
@@ -128,8 +134,18 @@ static void json_node(const struct walker *w, uint32_t i)
 	json_string(out, n->module);
 	fprintf(out, ",\"calls\":%" PRIu64 ",\"skipped\":%" PRIu64, n->calls, n->skipped);
 	put_values(out, n->samples, n->inclusive, n->exclusive, n->blocked);
-	fprintf(out, ",\"guess\":%s,\"python\":%s}", n->guess ? "true" : "false",
-		n->python ? "true" : "false");
+	fprintf(out, ",\"guess\":%s,\"python\":%s,\"mpi\":%s", n->guess ? "true" : "false",
+		n->python ? "true" : "false", n->mpi ? "true" : "false");
+	if (n->mpi || n->messages)
+		fprintf(out,
+			",\"messages\":%" PRIu64 ",\"sent_bytes\":%" PRIu64 ",\"received_bytes\":%" PRIu64,
+			n->messages, n->sent, n->received);
+	if (m->over)
+		report_json_spread(
+			out, &m->over->spreads[n->spread], m->over->ranks, m->over->metric ? "" : "_ns");
+	if (m->sheet)
+		sheet_json(out, m->sheet, i);
+	fputc('}', out);
 }
 
 /* The list of what the walk enters. */
@@ -144,7 +160,7 @@ static int json_nodes(struct walker *walker, struct machine *m)
 }
 
 int report_json_tree(FILE *out, const struct report_options *options, const struct profile_node *nodes,
-	size_t count __attribute__((unused)))
+	const struct report_over *over, const struct sheet *sheet)
 {
 	struct machine m = machine_of(out, options, nodes[0].inclusive);
 	struct walker walker = {.tree = nodes,
@@ -154,6 +170,12 @@ int report_json_tree(FILE *out, const struct report_options *options, const stru
 		.data = &m,
 		.enter = json_node};
 
+	m.over = over;
+	m.sheet = sheet;
+	if (over && over->metric) {
+		fputs(",\n\"over_ranks\":", out);
+		json_string(out, over->metric);
+	}
 	return json_nodes(&walker, &m);
 }
 
@@ -220,7 +242,16 @@ int report_json_diff(FILE *out, const struct report_options *options, const stru
 	return json_nodes(&walker, &m);
 }
 
-void report_json_rows(FILE *out, const struct report_options *options, const struct profile_flat *flat)
+static bool row_is_visible(const struct report_options *options, const struct profile_flat *flat, size_t i,
+	uint64_t total, const struct sheet *sheet)
+{
+	if (sheet && sheet->set->shown_count)
+		return sheet_share(sheet, sheet->size[i]) >= options->threshold;
+	return flat->rows[i].inclusive >= (uint64_t)(options->threshold / 100 * (double)total);
+}
+
+void report_json_rows(FILE *out, const struct report_options *options, const struct profile_flat *flat,
+	const struct sheet *sheet)
 {
 	uint64_t total = 0;
 	const char *comma = "\n";
@@ -231,7 +262,7 @@ void report_json_rows(FILE *out, const struct report_options *options, const str
 	for (size_t i = 0; i < flat->count; i++) {
 		const struct profile_row *r = &flat->rows[i];
 
-		if (r->inclusive < machine_of(out, options, total).least)
+		if (!row_is_visible(options, flat, i, total, sheet))
 			continue;
 		fprintf(out, "%s{", comma);
 		put_identity(out, r->kind, r->name, r->file, r->line);
@@ -239,8 +270,11 @@ void report_json_rows(FILE *out, const struct report_options *options, const str
 		json_string(out, r->module);
 		fprintf(out, ",\"calls\":%" PRIu64, r->calls);
 		put_values(out, r->samples, r->inclusive, r->exclusive, r->blocked);
-		fprintf(out, ",\"guess\":%s,\"python\":%s}", r->guess ? "true" : "false",
+		fprintf(out, ",\"guess\":%s,\"python\":%s", r->guess ? "true" : "false",
 			r->python ? "true" : "false");
+		if (sheet)
+			sheet_json(out, sheet, i);
+		fputc('}', out);
 		comma = ",\n";
 	}
 	fputc(']', out);
@@ -257,24 +291,6 @@ void report_json_end(FILE *out)
 }
 
 /* ----------------------------------------------------------------- CSV */
-
-/* Quoted; line breaks stay as they are, what is not UTF-8 becomes U+FFFD as in JSON. */
-static void csv_string(FILE *out, const char *text)
-{
-	fputc('"', out);
-	while (*text) {
-		size_t n = utf8_length(text);
-
-		if (*text == '"')
-			fputc('"', out);
-		if (n)
-			fwrite(text, 1, n, out);
-		else
-			fputs("\xef\xbf\xbd", out);
-		text += n ? n : 1;
-	}
-	fputc('"', out);
-}
 
 /* Makes m->path lead to a node of `level`. */
 static bool extend_path(struct machine *m, size_t level, const char *name)
@@ -318,13 +334,19 @@ static void csv_begin(
 static void csv_node(const struct walker *w, uint32_t i)
 {
 	const struct profile_node *n = node_at(w, i);
-	FILE *out = ((struct machine *)w->data)->out;
+	const struct machine *m = w->data;
+	FILE *out = m->out;
 
 	csv_begin(w, n->name, n->file, n->kind, n->line);
 	fputc(',', out);
 	csv_string(out, n->module);
-	fprintf(out, ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%d\n",
-		n->calls, n->skipped, n->samples, n->inclusive, n->exclusive, n->blocked, n->guess);
+	fprintf(out, ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%d", n->calls,
+		n->skipped, n->samples, n->inclusive, n->exclusive, n->blocked, n->guess);
+	if (m->over)
+		report_csv_spread(out, &m->over->spreads[n->spread], m->over->ranks);
+	if (m->sheet)
+		sheet_csv(out, m->sheet, i);
+	fputc('\n', out);
 }
 
 static void csv_diff_node(const struct walker *w, uint32_t i)
@@ -341,7 +363,7 @@ static void csv_diff_node(const struct walker *w, uint32_t i)
 }
 
 int report_csv_tree(FILE *out, const struct report_options *options, const struct profile_node *nodes,
-	size_t count __attribute__((unused)))
+	const struct report_over *over, const struct sheet *sheet)
 {
 	struct machine m = machine_of(out, options, nodes[0].inclusive);
 	struct walker walker = {.tree = nodes,
@@ -351,9 +373,17 @@ int report_csv_tree(FILE *out, const struct report_options *options, const struc
 		.data = &m,
 		.enter = csv_node};
 
-	fputs("depth,path,name,kind,file,line,module,calls,skipped,samples,"
-	      "inclusive_ns,exclusive_ns,blocked_ns,guess\n",
-		out);
+	m.over = over;
+	m.sheet = sheet;
+	fprintf(out,
+		"depth,path,name,kind,file,line,module,calls,skipped,samples,"
+		"inclusive_ns,exclusive_ns,blocked_ns,guess%s",
+		!over          ? ""
+		: over->metric ? "," REPORT_CSV_SPREAD("")
+			       : "," REPORT_CSV_SPREAD("_ns"));
+	if (sheet)
+		sheet_csv_heading(out, sheet->set);
+	fputc('\n', out);
 	return walk(&walker, &m);
 }
 
@@ -375,24 +405,31 @@ int report_csv_diff(FILE *out, const struct report_options *options, const struc
 	return walk(&walker, &m);
 }
 
-void report_csv_rows(FILE *out, const struct report_options *options, const struct profile_flat *flat)
+void report_csv_rows(FILE *out, const struct report_options *options, const struct profile_flat *flat,
+	const struct sheet *sheet)
 {
 	uint64_t total = 0;
 
 	for (size_t i = 0; i < flat->count; i++)
 		total += flat->rows[i].exclusive + flat->rows[i].blocked;
-	fputs("name,kind,file,line,module,calls,samples,inclusive_ns,exclusive_ns,blocked_ns,guess\n", out);
+	fputs("name,kind,file,line,module,calls,samples,inclusive_ns,exclusive_ns,blocked_ns,guess", out);
+	if (sheet)
+		sheet_csv_heading(out, sheet->set);
+	fputc('\n', out);
 	for (size_t i = 0; i < flat->count; i++) {
 		const struct profile_row *r = &flat->rows[i];
 
-		if (r->inclusive < machine_of(out, options, total).least)
+		if (!row_is_visible(options, flat, i, total, sheet))
 			continue;
 		csv_string(out, r->name);
 		fprintf(out, ",%s,", report_kind_name(r->kind));
 		csv_string(out, r->file);
 		fprintf(out, ",%u,", r->line);
 		csv_string(out, r->module);
-		fprintf(out, ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%d\n", r->calls,
+		fprintf(out, ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%d", r->calls,
 			r->samples, r->inclusive, r->exclusive, r->blocked, r->guess);
+		if (sheet)
+			sheet_csv(out, sheet, i);
+		fputc('\n', out);
 	}
 }

@@ -1,9 +1,10 @@
 /* The quality block for scripts: every count, also those that are 0. */
 #include <inttypes.h>
 
+#include "base/json.h"
 #include "format/format.h"
 #include "tools/report_facts.h"
-#include "tools/report_json.h"
+#include "tools/report_matching.h"
 
 static void put_number(FILE *out, const char *key, uint64_t value)
 {
@@ -111,45 +112,40 @@ static void put_python(FILE *out, const struct facts *facts, const struct profil
 	fputc('}', out);
 }
 
-static void put_facts(FILE *out, const struct report_inputs *inputs, const struct profile_quality *q)
+static void put_facts(FILE *out, const struct facts *facts, const struct profile_quality *q)
 {
-	struct facts facts;
-
-	if (facts_gather(inputs, &facts))
-		return;
-	if (facts.python_count)
-		put_python(out, &facts, q);
-	put_number(out, "killed", facts.killed);
-	put_number(out, "running", facts.running);
-	put_number(out, "replaced", facts.replaced);
-	put_number(out, "stopped", facts.stopped);
+	if (facts->python_count)
+		put_python(out, facts, q);
+	put_number(out, "killed", facts->killed);
+	put_number(out, "running", facts->running);
+	put_number(out, "replaced", facts->replaced);
+	put_number(out, "stopped", facts->stopped);
 	fputs(",\"changed\":[", out);
-	for (size_t i = 0; i < facts.changed_count; i++) {
+	for (size_t i = 0; i < facts->changed_count; i++) {
 		fputs(i ? "," : "", out);
-		json_string(out, facts.changed[i]);
+		json_string(out, facts->changed[i]);
 	}
 	fputs("],\"notes\":[", out);
-	for (size_t i = 0; i < facts.note_count; i++) {
+	for (size_t i = 0; i < facts->note_count; i++) {
 		fprintf(out, "%s{\"severity\":\"%s\",\"text\":", i ? "," : "",
-			facts_severity_key(facts.notes[i].note->severity));
-		json_string(out, facts.notes[i].note->text);
-		put_number(out, "processes", facts.notes[i].processes);
+			facts_severity_key(facts->notes[i].severity));
+		json_string(out, facts->notes[i].text);
+		put_number(out, "processes", facts->notes[i].processes);
 		fputc('}', out);
 	}
 	fputc(']', out);
-	facts_release(&facts);
 }
 
-static void put_damage(FILE *out, const struct report_inputs *inputs, const struct profile_quality *q)
+static void put_damage(FILE *out, const struct facts *facts, const struct profile_quality *q)
 {
-	const char *comma = "", *text;
+	const char *comma = "";
 
 	put_number(out, "damage", q->damage);
 	fputs(",\"damage_texts\":[", out);
-	for (size_t e = 0; e < inputs->count; e++) {
-		for (size_t i = 0; (text = hyb_damage_text(inputs->items[e].experiment, i)); i++) {
+	for (size_t e = 0; e < facts->experiment_count; e++) {
+		for (size_t i = 0; i < facts->damage[e].text_count; i++) {
 			fputs(comma, out);
-			json_string(out, text);
+			json_string(out, facts->damage[e].texts[i]);
 			comma = ",";
 		}
 	}
@@ -173,7 +169,9 @@ void report_json_quality(
 	put_sampling(out, q);
 	put_probes(out, q);
 	put_unresolved(out, profile);
-	put_facts(out, inputs, q);
-	put_damage(out, inputs, q);
+	report_json_quality_mpi(out, profile);
+	report_json_quality_matching(out, inputs);
+	put_facts(out, inputs->facts, q);
+	put_damage(out, inputs->facts, q);
 	fputc('}', out);
 }

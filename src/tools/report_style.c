@@ -5,6 +5,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include "base/launch.h"
 #include "tools/report.h"
 
 #define NARROWEST 40u
@@ -19,9 +20,17 @@ static const char *const inks[] = {
 	[INK_WARM] = "\033[33m",
 };
 
+/* What several ranks print passes through their launcher, though it may give them a terminal of its own. */
+static bool is_terminal(void)
+{
+	struct launch_place place;
+
+	return isatty(STDOUT_FILENO) && !(launch_place(&place) && place.size > 1);
+}
+
 void style_init(struct style *style, const struct report_options *options)
 {
-	bool terminal = isatty(STDOUT_FILENO);
+	bool terminal = is_terminal();
 	const char *columns = getenv("COLUMNS"), *term = getenv("TERM");
 	struct winsize size = {0};
 
@@ -49,52 +58,6 @@ void style_ink(const struct style *style, enum ink ink)
 {
 	if (style->colour)
 		fputs(inks[ink], style->out);
-}
-
-const char *style_count(uint64_t count, char text[COUNT_SIZE])
-{
-	static const char units[] = "kMGTPE";
-	double v = (double)count / 1000;
-	int u = 0;
-
-	if (count < 1000000) {
-		snprintf(text, COUNT_SIZE, "%" PRIu64, count);
-		return text;
-	}
-	for (; v >= 999.5 && u < 5; u++)
-		v /= 1000;
-	snprintf(text, COUNT_SIZE, "%.*f%c", v < 9.995 ? 2 : v < 99.95 ? 1 : 0, v, units[u]);
-	return text;
-}
-
-const char *style_number(uint64_t number, char text[COUNT_SIZE])
-{
-	char plain[24];
-	int digits = snprintf(plain, sizeof(plain), "%" PRIu64, number);
-	char *p = text;
-
-	for (int i = 0; i < digits; i++) {
-		if (i && (digits - i) % 3 == 0)
-			*p++ = ',';
-		*p++ = plain[i];
-	}
-	*p = 0;
-	return text;
-}
-
-const char *style_duration(uint64_t ns, char text[COUNT_SIZE])
-{
-	double v = (double)ns;
-
-	if (ns >= 1000000000)
-		snprintf(text, COUNT_SIZE, "%.3f s", v / 1e9);
-	else if (ns >= 1000000)
-		snprintf(text, COUNT_SIZE, "%.1f ms", v / 1e6);
-	else if (ns >= 1000)
-		snprintf(text, COUNT_SIZE, "%.1f us", v / 1e3);
-	else
-		snprintf(text, COUNT_SIZE, "%" PRIu64 " ns", ns);
-	return text;
 }
 
 /* Bytes that begin a character; the others of UTF-8 take no column. */
@@ -141,45 +104,6 @@ static void put_cut(const struct style *style, const char *text, size_t room)
 	put_safe(style, text, length - (room - dots - head), SIZE_MAX);
 }
 
-/* The last part of a path; of a package's "__init__.py" and "__main__.py" the last two. */
-static const char *short_path(const char *path)
-{
-	const char *base = strrchr(path, '/'), *above = base;
-
-	if (!base)
-		return path;
-	if (strncmp(base, "/__init__.", 10) && strncmp(base, "/__main__.", 10))
-		return base + 1;
-	while (above > path && above[-1] != '/')
-		above--;
-	return above;
-}
-
-/* Where the code is: ":file.c:23", " (file.c:12)", " (libm.so.6)"; allocated, or NULL. */
-static char *place_of(const struct style *style, const struct label *label)
-{
-	const char *file = label->file;
-	const char *module = strrchr(label->module, '/');
-	char *text = NULL;
-	int n = -1;
-
-	if (!style->full_paths)
-		file = short_path(file);
-	module = module && !style->full_paths ? module + 1 : label->module;
-	if (strstr(module, "libhybrid.so")) /* our wrapper of what the program called */
-		module = "";
-	if (label->kind == PROFILE_PROBE && *label->file)
-		n = label->line ? asprintf(&text, " (%s:%u)", file, label->line)
-				: asprintf(&text, " (%s)", file);
-	else if (label->kind != PROFILE_PROBE && *label->file && label->line)
-		n = asprintf(&text, ":%s:%u", file, label->line);
-	else if ((label->kind == PROFILE_LEAF || label->python) && *label->file)
-		n = asprintf(&text, ":%s", file);
-	else if (label->kind != PROFILE_PROBE && !*label->file && *module && *label->name != '[')
-		n = asprintf(&text, " (%s)", module);
-	return n < 0 ? NULL : text;
-}
-
 static enum ink ink_of(unsigned kind)
 {
 	switch (kind) {
@@ -197,11 +121,11 @@ static enum ink ink_of(unsigned kind)
 void style_label(struct style *style, const struct label *label, unsigned used)
 {
 	bool brackets = label->kind == PROFILE_INTERMEDIATE && *label->name != '[';
-	char *place = place_of(style, label), count[COUNT_SIZE], tail[80] = "";
+	char *place = label_place(label, style->full_paths), count[FIGURE_SIZE], tail[80] = "";
 	size_t taken, room = SIZE_MAX;
 
 	if (label->skipped)
-		snprintf(tail, sizeof(tail), "  %s calls only counted", style_count(label->skipped, count));
+		snprintf(tail, sizeof(tail), "  %s calls only counted", figure_count(label->skipped, count));
 	taken = used + 2 * brackets + label->guess + (place ? columns_of(style, place) : 0) + strlen(tail);
 	if (style->cut)
 		room = style->width > taken + 8 ? style->width - taken : 8;

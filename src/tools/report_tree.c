@@ -1,8 +1,9 @@
 /* Trees and tables as text. */
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
-#include "tools/report.h"
+#include "tools/report_table.h"
 
 /* Levels that are indented; deeper ones stand at the last with their number. */
 #define INDENT_MAX 32
@@ -10,27 +11,13 @@
 #define HOT 10.0 /* percent from which a time is hot, and warm */
 #define WARM 2.0
 
-/* What is printed, for the callbacks of the walk. */
-struct table {
-	struct style *style;
-	const struct report_options *options;
-	bool rows; /* a flat table */
-	uint64_t whole; /* ns that are 100 % */
-	uint64_t least; /* ns below which lines are left out */
-	bool blocked, calls; /* whether the column has anything */
-	bool inclusive; /* reverse trees have no exclusive column */
-	int width; /* of a time */
-};
-
 static double percent(const struct table *t, uint64_t ns)
 {
 	return t->whole ? (double)ns * 100 / (double)t->whole : 0;
 }
 
-/* `waited`: ns outside all probes. They are no part of the whole: threads that only wait must not hide those
- * that work. */
-static void table_init(struct table *t, struct style *style, const struct report_options *options,
-	uint64_t total, uint64_t waited)
+void table_init(struct table *t, struct style *style, const struct report_options *options, uint64_t total,
+	uint64_t waited)
 {
 	int digits;
 
@@ -42,8 +29,12 @@ static void table_init(struct table *t, struct style *style, const struct report
 	t->width = digits > 8 ? digits : 8;
 }
 
-/* A time, or blanks of its width where there is none. */
-static int put_time(const struct table *t, uint64_t ns, bool blank, bool heat)
+bool table_has_room(const struct table *t, unsigned columns)
+{
+	return !t->style->cut || t->style->width >= columns;
+}
+
+int table_time(const struct table *t, uint64_t ns, bool blank, bool heat)
 {
 	double p = percent(t, ns);
 
@@ -57,11 +48,16 @@ static int put_time(const struct table *t, uint64_t ns, bool blank, bool heat)
 	return t->width + 1;
 }
 
-static int put_count(const struct table *t, uint64_t count)
+int table_percent(const struct table *t, uint64_t ns)
 {
-	char text[COUNT_SIZE];
+	return fprintf(t->style->out, " %6.1f", percent(t, ns));
+}
 
-	return fprintf(t->style->out, "%8s", count ? style_count(count, text) : "");
+int table_count(const struct table *t, uint64_t count)
+{
+	char text[FIGURE_SIZE];
+
+	return fprintf(t->style->out, "%8s", count ? figure_count(count, text) : "");
 }
 
 static const char *unit_words(const struct style *style)
@@ -89,24 +85,25 @@ static void put_heading(const struct table *t, const char *name)
 
 struct cells {
 	uint64_t inclusive, exclusive, blocked, calls, samples;
+	uint64_t share; /* ns of which the percentage is */
 };
 
 /* The columns in front of the name; their number. */
 static int put_cells(const struct table *t, const struct cells *c)
 {
-	int n = put_time(t, c->inclusive, false, !t->inclusive);
+	int n = table_time(t, c->inclusive, false, !t->inclusive);
 
-	if (percent(t, c->inclusive) < 100.05)
-		n += fprintf(t->style->out, " %6.1f", percent(t, c->inclusive));
+	if (percent(t, c->share) < 100.05)
+		n += fprintf(t->style->out, " %6.1f", percent(t, c->share));
 	else
 		n += fprintf(t->style->out, " %6s", t->rows ? "" : "100.0"); /* the total, which has waited */
 	if (t->inclusive)
-		n += put_time(t, c->exclusive, true, true);
+		n += table_time(t, c->exclusive, true, true);
 	if (t->blocked)
-		n += put_time(t, c->blocked, true, false);
+		n += table_time(t, c->blocked, true, false);
 	if (t->calls)
-		n += put_count(t, c->calls);
-	n += put_count(t, c->samples);
+		n += table_count(t, c->calls);
+	n += table_count(t, c->samples);
 	return n + fprintf(t->style->out, "  ");
 }
 
@@ -150,6 +147,8 @@ static bool node_visible(const struct walker *w, uint32_t i)
 {
 	const struct table *t = w->data;
 
+	if (t->sheet)
+		return sheet_share(t->sheet, t->sheet->size[i]) >= t->options->threshold;
 	return node_at(w, i)->inclusive >= t->least;
 }
 
@@ -166,7 +165,6 @@ static void node_enter(const struct walker *w, uint32_t i)
 {
 	const struct profile_node *n = node_at(w, i);
 	struct table *t = w->data;
-	struct cells cells = {n->inclusive, n->exclusive, n->blocked, n->calls, n->samples};
 	struct label label = {.kind = n->kind,
 		.guess = n->guess,
 		.python = n->python,
@@ -175,7 +173,7 @@ static void node_enter(const struct walker *w, uint32_t i)
 		.module = n->module == node_at(w, n->parent)->module ? "" : n->module,
 		.line = n->line,
 		.skipped = n->skipped};
-	int used = put_cells(t, &cells);
+	int used = t->columns ? t->columns->cells(t, n) : sheet_cells(t->sheet, t->style, i);
 
 	w->levels[w->level].chained = w->level && is_chained(w, i);
 	used += put_guides(t, w);
@@ -193,17 +191,47 @@ static uint64_t sum_hidden(const struct walker *w, uint32_t parent)
 	return sum;
 }
 
+/* The same of metrics: into the row behind the last. */
+static int sum_hidden_values(const struct walker *w, uint32_t parent)
+{
+	struct sheet *sheet = ((const struct table *)w->data)->sheet;
+	struct profile_value *sum = calloc(sheet->metrics + 1, sizeof(*sum));
+	double seconds = 0;
+
+	if (!sum)
+		return HYB_ENOMEM;
+	for (uint32_t c = node_at(w, parent)->first_child; c; c = node_at(w, c)->next_sibling)
+		if (!node_visible(w, c))
+			sheet_sum_add(sheet, sum, &seconds, c);
+	sheet_sum_end(sheet, sum, seconds);
+	free(sum);
+	return 0;
+}
+
 static bool node_rest(const struct walker *w, uint32_t parent)
 {
+	const struct table *t = w->data;
+	double share = 0;
+
+	if (t->sheet) {
+		for (uint32_t c = node_at(w, parent)->first_child; c; c = node_at(w, c)->next_sibling)
+			share += node_visible(w, c) ? 0 : sheet_share(t->sheet, t->sheet->size[c]);
+		return share >= TINY;
+	}
 	return sum_hidden(w, parent) && percent(w->data, sum_hidden(w, parent)) >= TINY;
 }
 
 static void node_hidden(const struct walker *w, uint32_t parent, uint32_t hidden)
 {
 	const struct table *t = w->data;
-	struct cells cells = {.inclusive = sum_hidden(w, parent)};
+	struct profile_node sum = {.inclusive = sum_hidden(w, parent), .spread = UINT32_MAX};
 
-	put_cells(t, &cells);
+	if (t->sheet && sum_hidden_values(w, parent))
+		return;
+	if (t->columns)
+		t->columns->cells(t, &sum);
+	else
+		sheet_cells(t->sheet, t->style, t->sheet->count);
 	put_guides(t, w);
 	style_ink(t->style, INK_DIM);
 	fprintf(t->style->out, "(%" PRIu32 " more below %g %%)\n", hidden, t->options->threshold);
@@ -221,48 +249,100 @@ static void put_legend(const struct style *style)
 	style_ink(style, INK_PLAIN);
 }
 
-int report_tree(struct style *style, const struct report_options *options, const struct profile_node *nodes,
-	size_t count)
+static int node_cells(const struct table *t, const struct profile_node *n)
 {
-	struct table table;
+	bool is_part = !n->parent && n != t->root &&
+		       (n->kind == PROFILE_ROOT || (t->parts && n->kind == PROFILE_PROBE));
+	struct cells cells = {n->inclusive, n->exclusive, n->blocked, n->calls, n->samples,
+		n->inclusive - (is_part ? n->blocked : 0)};
+
+	return put_cells(t, &cells);
+}
+
+uint64_t table_waited(const struct report_options *options, const struct profile_node *nodes)
+{
+	bool parts = options->view != REPORT_REVERSE && (options->split || options->split_ranks);
+	uint64_t sum = nodes[0].blocked;
+
+	/* the reverse tree has the root as a row */
+	for (uint32_t i = nodes[0].first_child; i; i = nodes[i].next_sibling)
+		sum += parts || nodes[i].kind == PROFILE_ROOT ? nodes[i].blocked : 0;
+	return sum;
+}
+
+static void node_heading(const struct table *t)
+{
+	put_heading(t, t->inclusive ? "call tree" : "where time was spent, and who called it");
+}
+
+int table_tree(struct table *table, const struct profile_node *nodes)
+{
 	struct walker walker = {.tree = nodes,
 		.links = node_links,
 		.visible = node_visible,
-		.depth = options->depth,
-		.data = &table,
+		.depth = table->options->depth,
+		.data = table,
 		.enter = node_enter,
 		.rest = node_rest,
 		.hidden = node_hidden};
 	int r;
 
-	table_init(&table, style, options, nodes[0].inclusive, nodes[0].blocked);
+	table->root = nodes;
+	if (table->columns)
+		table->columns->heading(table);
+	r = report_walk(&walker);
+	put_legend(table->style);
+	return r;
+}
+
+int report_tree(struct style *style, const struct report_options *options, const struct profile_node *nodes,
+	size_t count)
+{
+	static const struct columns columns = {node_heading, node_cells};
+	struct table table;
+
+	table_init(&table, style, options, nodes[0].inclusive, table_waited(options, nodes));
+	table.columns = &columns;
 	table.inclusive = options->view == REPORT_TREE;
+	table.parts = table.inclusive && (options->split || options->split_ranks);
 	for (size_t i = 0; i < count; i++) {
 		table.blocked |= nodes[i].blocked && table.inclusive;
 		table.calls |= nodes[i].calls > 0;
 	}
-	put_heading(&table, table.inclusive ? "call tree" : "where time was spent, and who called it");
-	r = report_walk(&walker);
-	put_legend(style);
-	return r;
+	return table_tree(&table, nodes);
+}
+
+int report_tree_of_metrics(struct style *style, const struct report_options *options,
+	const struct profile_node *nodes, struct sheet *sheet)
+{
+	struct table table;
+
+	table_init(&table, style, options, nodes[0].inclusive, 0);
+	table.sheet = sheet;
+	sheet->reverse = options->view == REPORT_REVERSE;
+	sheet_lay_out(sheet, style);
+	sheet_heading(sheet, style, sheet->reverse ? "where it was, and who called" : "call tree");
+	return table_tree(&table, nodes);
 }
 
 /* ---------------------------------------------------------------- flat */
 
-static void put_row(struct table *t, const struct profile_row *row)
+static void put_row(struct table *t, const struct profile_row *row, size_t number)
 {
-	struct cells cells = {row->inclusive, row->exclusive, row->blocked, row->calls, row->samples};
+	struct cells cells = {
+		row->inclusive, row->exclusive, row->blocked, row->calls, row->samples, row->inclusive};
 	struct label label = {.kind = row->kind,
 		.guess = row->guess,
 		.name = row->name,
 		.file = row->file,
 		.module = row->module,
 		.line = row->line};
-	int used = put_cells(t, &cells);
+	int used = t->sheet ? sheet_cells(t->sheet, t->style, number) : put_cells(t, &cells);
 
 	if (t->options->by == PROFILE_BY_THREAD)
 		label.module = "";
-	if (t->options->by == PROFILE_BY_MODULE && !t->style->full_paths && strrchr(label.name, '/'))
+	if ((t->options->by == PROFILE_BY_MODULE || t->options->by == PROFILE_BY_FILE) &&
+		!t->style->full_paths && strrchr(label.name, '/'))
 		label.name = strrchr(label.name, '/') + 1;
 	style_label(t->style, &label, (unsigned)used);
 }
@@ -272,9 +352,34 @@ static uint64_t row_weight(const struct profile_row *row, enum profile_sort sort
 	return sort == PROFILE_SORT_INCLUSIVE ? row->inclusive : row->exclusive + row->blocked;
 }
 
+static const char *const flat_headings[] = {"function", "line", "module", "thread", "file"};
+
+void report_flat_of_metrics(struct style *style, const struct report_options *options,
+	const struct profile_flat *flat, struct sheet *sheet)
+{
+	struct table table;
+	size_t hidden = 0;
+
+	table_init(&table, style, options, 0, 0);
+	table.sheet = sheet;
+	sheet_lay_out(sheet, style);
+	sheet_heading(sheet, style, flat_headings[options->by]);
+	for (size_t i = 0; i < flat->count; i++) {
+		if (sheet_share(sheet, sheet->size[i]) >= options->threshold)
+			put_row(&table, &flat->rows[i], i);
+		else
+			hidden++;
+	}
+	if (hidden) {
+		style_ink(style, INK_DIM);
+		fprintf(style->out, "(%zu more below %g %%)\n", hidden, options->threshold);
+		style_ink(style, INK_PLAIN);
+	}
+	put_legend(style);
+}
+
 void report_flat(struct style *style, const struct report_options *options, const struct profile_flat *flat)
 {
-	static const char *const headings[] = {"function", "line", "module", "thread"};
 	struct table table;
 	uint64_t total = 0, waited = 0, rest = 0;
 	size_t hidden = 0;
@@ -289,10 +394,10 @@ void report_flat(struct style *style, const struct report_options *options, cons
 		table.blocked |= flat->rows[i].blocked > 0;
 		table.calls |= flat->rows[i].calls > 0;
 	}
-	put_heading(&table, headings[options->by]);
+	put_heading(&table, flat_headings[options->by]);
 	for (size_t i = 0; i < flat->count; i++) {
 		if (row_weight(&flat->rows[i], options->sort) >= table.least) {
-			put_row(&table, &flat->rows[i]);
+			put_row(&table, &flat->rows[i], i);
 		} else {
 			hidden++;
 			rest += flat->rows[i].exclusive + flat->rows[i].blocked;
@@ -359,9 +464,9 @@ static void diff_enter(const struct walker *w, uint32_t i)
 		.module = "",
 		.line = n->line};
 	const char *mark = !n->before.present ? "new " : !n->after.present ? "gone " : "";
-	int used = put_time(t, n->before.inclusive, true, false);
+	int used = table_time(t, n->before.inclusive, true, false);
 
-	used += put_time(t, n->after.inclusive, true, false);
+	used += table_time(t, n->after.inclusive, true, false);
 	used += put_change(t, change(n->before.inclusive, n->after.inclusive));
 	used += fprintf(t->style->out, " %+6.1f",
 		t->whole ? (double)change(n->before.inclusive, n->after.inclusive) * 100 / (double)t->whole

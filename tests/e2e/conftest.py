@@ -16,6 +16,7 @@ BUILD = Path(os.environ.get("HYBRID_BUILD", SOURCE / "build")).resolve()
 HYBRID_RUN = BUILD / "src/run/hybrid-run"
 HYBRID_REPORT = BUILD / "src/tools/hybrid-report"
 HYBRID_DUMP = BUILD / "src/tools/hybrid-dump"
+HYBRID_CONVERT = BUILD / "src/tools/hybrid-convert"
 PROGRAMS = SOURCE / "tests/programs"
 TIMEOUT = 60
 
@@ -162,6 +163,20 @@ def compile_c(tmp_path_factory):
         return program
 
     return function
+
+
+@pytest.fixture(scope="session", params=["mpich", "openmpi"])
+def mpi(request, tmp_path_factory):
+    """Each installed MPI in turn; see mpi.py."""
+    from mpi import Mpi
+    return Mpi(request.param, tmp_path_factory.mktemp(request.param))
+
+
+@pytest.fixture
+def ranks(mpi, tmp_path):
+    """ranks(4, program, arguments ..., options=["--trace"]): measures so many ranks in a new experiment."""
+    from mpi import launcher
+    return launcher(mpi, tmp_path)
 
 
 @pytest.fixture

@@ -80,7 +80,13 @@ ENDS = {
 @pytest.mark.parametrize("case", ENDS)
 def test_end(alike, python, case):
     code, status = ENDS[case]
-    e = alike(python.path, "-c", code, mask=r"0x[0-9a-f]{8,}")
+    try:
+        e = alike(python.path, "-c", code, mask=r"0x[0-9a-f]{8,}")
+    except AssertionError as error:
+        # CPython 3.10 itself dies of that in 2 of 500 runs.
+        if case != "busy daemon" or python.minor != (3, 10) or str(-signal.SIGSEGV) not in str(error):
+            raise
+        e = alike(python.path, "-c", code, mask=r"0x[0-9a-f]{8,}")
     assert e.returncode == status
     assert e.values["status"].startswith("exit" if status >= 0 else "signal")
 

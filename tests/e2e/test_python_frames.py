@@ -7,6 +7,7 @@ import collections
 import os
 import signal
 import zipfile
+from pathlib import Path
 
 import pytest
 
@@ -23,6 +24,8 @@ OPTIONS = ["-q", "--rate", "997", "--budget", "50"]
 UNWATCHED = {"part_deep", "part_mutual", "part_settrace", "part_large", "part_long_name"}
 # These come about where the program gives no line.
 AT_ANY_LINE = {"part_processes", "part_pool", "part_short"}
+# With small numbers threads have done their work before anybody can be seen waiting for it.
+WAITS = {"threads.py": "part_pool"}
 
 
 @pytest.fixture(params=interpreters(), ids=str)
@@ -38,10 +41,12 @@ def environment(**more):
 def watch(interpreter, oracle, *command, **more):
     """All stacks that a run with small numbers goes through."""
     parts = {part for path in FOLDER.glob("**/*.py") for part in truth(path.relative_to(FOLDER)).parts} - UNWATCHED
-    result = run(
-        interpreter.path, *command, env=environment(ORACLE=str(oracle), SPIN="400", PARTS=" ".join(parts)), **more
-    )
-    assert result.returncode == 0, result.stderr
+    settings = [{"SPIN": "400", "PARTS": " ".join(parts)}]
+    if Path(command[0]).name in WAITS:
+        settings.append({"SPIN": "20000", "PARTS": WAITS[Path(command[0]).name]})
+    for setting in settings:
+        result = run(interpreter.path, *command, env=environment(ORACLE=str(oracle), **setting), **more)
+        assert result.returncode == 0, result.stderr
     return read_oracle(oracle)
 
 
@@ -122,6 +127,18 @@ def check_times(e, report, verdicts):
 def test_program(measure, interpreter, tmp_path, program):
     e, report, verdicts = check_program(measure, interpreter, tmp_path, program)
     check_times(e, report, verdicts)
+
+
+def test_outer_frames_are_there_once(measure, interpreter):
+    """list.sort() begins evaluations all the time: their frames are linked to the outer ones before they are marked."""
+    options = ["-q", "--rate", "5000", "--budget", "50"]
+    e = measure(
+        interpreter.path, FOLDER / "callbacks.py", options=options, env=environment(PARTS="part_sort", SPIN="5000000")
+    )
+    depths = collections.Counter()
+    for stack, count in sampled(e.report("--callsites")):
+        depths[[name for _, _, name in stack].count("part_sort")] += count
+    assert depths[1] >= 500 and not set(depths) - {0, 1}, depths
 
 
 def test_coroutines(measure, interpreter, tmp_path):
@@ -223,9 +240,14 @@ def test_hot_lines_are_those_of_the_native_program(measure, interpreter, tmp_pat
     )
     below = lines_of(e.report(), {"heavy", "light"})
     assert sum(below.values()) >= 100 and sum(alone.values()) >= 100
-    assert [line for line, _ in below.most_common(2)] == [line for line, _ in alone.most_common(2)]
-    for line, count in alone.most_common(2):
-        assert share_is(below[line], sum(below.values()), count / sum(alone.values()), slack=0.1), (alone, below)
+    # Where the program says which of two lines is the hotter (5 sigma: lines of one loop may be as hot as each other).
+    for hot, count in alone.items():
+        for other in {*alone, *below}:
+            if count - alone[other] > 5 * (count + alone[other]) ** 0.5:
+                assert below[hot] > below[other], (hot, other, alone, below)
+    for line in {*alone, *below}:
+        share = alone[line] / sum(alone.values())
+        assert share_is(below[line], sum(below.values()), share, slack=0.1), (line, alone, below)
 
 
 def test_internals_show_when_asked_for(measure, interpreter):

@@ -457,6 +457,48 @@ def test_facts_are_those_of_the_run(probes, python):
     assert "<module>" in python_names
 
 
+MPI = """
+import json, sys, hybrid
+with hybrid.open(sys.argv[1]) as e:
+    print(json.dumps({
+        "processes": [[p.rank, p.world, p.world_size, p.thread_level, p.clock_error, p.clock_shift_end,
+                       [[h.id, h.type, h.name, h.parent] for h in p.handles.values()],
+                       [[o.time, o.offset] for o in p.offsets], p.locations[0].mpi["inside"]] for p in e.processes],
+        "nodes": [[p.rank, n.message, p.handles[n.handle].name, n.peer, n.size, n.calls, n.sent, n.received]
+                  for p in e.processes for n in p.locations[0].nodes if n.kind == "message"],
+        "events": [[v.location.process.rank, v.kind, v.message, v.handle, v.peer, v.tag, v.sent, v.received, v.offset,
+                    v.request, v.value] for v in e.events() if v.kind not in ("enter", "leave")],
+    }))
+"""
+
+
+@every_interpreter
+def test_mpi(python):
+    """The file of two ranks whose contents test_reader_old.c describes."""
+    read = json.loads(python_run(python, MPI, SOURCE / "tests/data/v1.2.hyb"))
+    handles = [[1, "communicator", "MPI_COMM_WORLD", 0], [2, "window", "halo", 77], [3, "file", "/scratch/out", 77]]
+    assert read["processes"] == [
+        [0, 0xFEED, 2, "single", 0, 0, handles, [], 7],
+        [1, 0xFEED, 2, "single", 60, -5500, handles, [[1005000, -5000], [1505500, -5500]], 7],
+    ]
+    assert read["nodes"] == [
+        [0, "send", "MPI_COMM_WORLD", 1, 7, 2, 200, 0],
+        [0, "write", "/scratch/out", None, 4, 1, 8, 0],
+        [1, "recv", "MPI_COMM_WORLD", 0, 7, 2, 0, 200],
+        [1, "write", "/scratch/out", None, 4, 1, 8, 0],
+    ]
+    assert read["events"] == [
+        [0, "message", "send", 1, 1, 42, 100, 0, None, None, None],
+        [0, "message", "send", 1, 1, 43, 100, 0, None, 9, None],
+        [0, "message", "collective", 1, None, None, 16, 32, None, None, None],
+        [1, "message", "recv", 1, 0, 42, 0, 100, None, None, None],
+        [1, "posted", None, None, None, None, None, None, None, 3, None],
+        [1, "epoch", None, 2, 0, None, None, None, None, None, None],
+        [1, "message", "write", 3, None, None, 8, 0, 4096, None, None],
+        [1, "failed", None, None, None, None, None, None, None, None, 15],
+    ]
+
+
 CLOSED = """
 import gc, sys, hybrid, threading
 def fails(error, wanted, call):

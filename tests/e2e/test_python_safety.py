@@ -128,7 +128,7 @@ spin()
 def test_reading_memory_is_forbidden(python, tmp_path):
     """A container that refuses process_vm_readv (310): memory is asked for in another way."""
     path = tmp_path / "e"
-    ask = "import ctypes, os; print(ctypes.CDLL(None).syscall(310, os.getpid(), None, 0, None, 0, 0))"
+    ask = "import ctypes, os; print(ctypes.CDLL(None).syscall(310, os.getpid(), *map(ctypes.c_long, [0] * 5)))"
     assert run(sys.executable, "-c", ask).stdout == "0\n"
     assert run(BUILD / "tests/programs/refuse", "310", "1", "--", sys.executable, "-c", ask).stdout == "-1\n"
     result = run(BUILD / "tests/programs/refuse", "310", "1", "--", HYBRID_RUN, "-q", "-r", "1000", "-o", path, python.path,

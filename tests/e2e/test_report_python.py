@@ -86,7 +86,9 @@ def test_frames(measure, python, program):
     assert quality["versions"] == [{"text": f"CPython {version}, frames", "programs": 1}]
     assert quality["woven"] and quality["released"] and not quality["unmatched"]
     assert is_exact(nodes) and "awaiting" not in report
-    assert own(nodes, "busy", "program.py") > 0.35e9
+    # With what the interpreter's library was sampled in below it: reading the clock, thread-local variables.
+    busy = [n for n in nodes if n["name"] == "busy" and nodes[n["parent"]]["name"] != "busy"]
+    assert sum(n["inclusive_ns"] for n in busy) > 0.35e9
     lines = {n["line"] for n in nodes if n["name"] == "busy" and n["kind"] == "leaf"}
     assert lines <= {4, 5, 6} and 6 in lines
     paths = {tuple(m["name"] for m in path_of(nodes, n["id"])[1:]) for n in nodes if n["name"] == "busy"}

@@ -79,7 +79,7 @@ def test_environment_adds_only_its_own(measure):
     e = measure("env", "-0", env=env)
     below = variables(e.stdout)
     assert below.pop("HYBRID_DIR") == str(e.path)
-    assert below.pop("LD_PRELOAD").endswith("/libhybrid.so")
+    assert re.fullmatch(r"/\S*/libhybrid.so(:/\S*/libhybrid-mpi.so)?", below.pop("LD_PRELOAD"))
     assert re.sub(r",parent=\d+$", "", below.pop("HYBRID_OPTIONS")) == e.values["options"]
     assert below == alone
 
@@ -87,16 +87,16 @@ def test_environment_adds_only_its_own(measure):
 def test_preload_of_the_user_stays(measure, compile_c):
     library = compile_c("int users_library;\n", "-shared", "-fPIC")
     e = measure("env", env={**os.environ, "LD_PRELOAD": str(library)})
-    assert re.search(rf"^LD_PRELOAD=/\S*/libhybrid.so:{library}$", e.stdout, re.M)
+    assert re.search(rf"^LD_PRELOAD=/\S*/libhybrid.so(:/\S*/libhybrid-mpi.so)?:{library}$", e.stdout, re.M)
 
 
 def test_options_reach_the_runtime(measure):
     e = measure("env", options=["-r", "997", "--source", "perf", "--trace", "--trace-limit", "3M", "--budget", "2.5",
-                                "--demote", "7:9", "--signal", "40", "--python", "hooks"])
-    assert re.search(r"^HYBRID_OPTIONS=rate=997,source=perf,trace=1,trace_limit=3145728,budget=25,demote=7:9,signal=40,python=hooks,parent=\d+$",
+                                "--demote", "7:9", "--signal", "40", "--python", "hooks", "--mpi", "off", "--files=node"])
+    assert re.search(r"^HYBRID_OPTIONS=rate=997,source=perf,trace=1,trace_limit=3145728,budget=25,demote=7:9,signal=40,python=hooks,mpi=off,files=node,parent=\d+$",
                      e.stdout, re.M)
     e = measure("env", options=["--wall", "--demote=0", "--trace-limit=0", "--rate=0", "--python=off"])
-    assert re.search(r"^HYBRID_OPTIONS=rate=0,source=wall,trace=0,trace_limit=0,budget=50,demote=0:0,signal=16,python=off,parent=\d+$",
+    assert re.search(r"^HYBRID_OPTIONS=rate=0,source=wall,trace=0,trace_limit=0,budget=50,demote=0:0,signal=16,python=off,mpi=auto,files=auto,parent=\d+$",
                      e.stdout, re.M)
 
 
@@ -104,7 +104,7 @@ def test_defaults(measure):
     options = dict(pair.split("=") for pair in measure("true").values["options"].split(","))
     assert 0 < int(options.pop("rate")) <= 250
     assert options == {"source": "auto", "trace": "0", "trace_limit": str(1 << 30), "budget": "50",
-                       "demote": "100000:500", "signal": "16", "python": "frames"}
+                       "demote": "100000:500", "signal": "16", "python": "frames", "mpi": "auto", "files": "auto"}
     assert "demote=10000:500," in measure("true", options=["--python=hooks"]).values["options"]
 
 
@@ -123,6 +123,7 @@ def test_rates_that_are_right(measure, rate):
     (["--demote", "5"], "CALLS:NANOSECONDS"), (["--demote", "5:"], "CALLS"), (["--demote", ":5"], "CALLS"),
     (["--signal", "9"], "--signal 9"), (["--signal", "0"], "--signal"), (["--signal", "65"], "--signal"),
     (["--python", "on"], "frames, hooks or off"), (["--python="], "frames, hooks or off"),
+    (["--mpi", "on"], "auto or off"), (["--files", "host"], "auto, process or node"),
     (["--filter", "/does/not/exist"], "/does/not/exist"), (["--filter", "/"], "/: .*directory"),
     (["--bogus"], "--bogus"), (["-o"], "argument"), ([], "no program"),
 ])

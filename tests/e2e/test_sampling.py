@@ -18,7 +18,7 @@ def leaf_samples(tree, name):
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("name", ["shares", "shares_plain"])
 def test_shares_and_lines(measure, name, mode):
-    e = measure(program(name), 1200 if mode == "default" else 600, options=["-q", *MODES[mode]])
+    e = measure(program(name), 1200, options=["-q", *MODES[mode]])
     shares = known_shares(e.stdout)
     report = e.report()
     found = {f: sum(node["samples"] for node in leaf_samples(report["tree"], f)) for f in shares}
@@ -96,7 +96,7 @@ def test_time_is_the_whole(measure):
 
 
 def test_trace_limit(measure):
-    e = measure(program("processes"), "steady", 400, options=["-q", "--trace", "--trace-limit", "256K"])
+    e = measure(program("processes"), "steady", 2000, options=["-q", "--trace", "--trace-limit", "256K"])
     assert e.stdout == "PASS\n" and e.returncode == 25
     quality = e.report("--quality")["quality"]
     assert quality["trace_stopped_ns"] > 0

@@ -128,7 +128,7 @@ def contains(path, wanted):
 def test_paths_are_right(measure, variant, case):
     if case not in run(CORPUS / variant).stdout.split():
         pytest.skip("not built: no compiler for it here")
-    e = measure(CORPUS / variant, case, 80, options=["-q", "--rate", "2000", "--source", "timer"])
+    e = measure(CORPUS / variant, case, 240, options=["-q", "--rate", "2000", "--source", "timer"])
     assert e.stdout == f"PASS {case}\n"
     report = e.report("--functions")
     right = wrong = 0
@@ -175,3 +175,6 @@ def test_stripped_program(measure, compile_c, stripped):
     report = measure(program_, 200, options=["-q", "--rate", "1000", "--source", "timer"]).report()
     assert report["quality"]["samples"] > 100
     assert sum(report["quality"]["partial"].values()) <= 2
+    if stripped == "-s":
+        names = {n["name"] for n in report["nodes"] if n["depth"] == 1}
+        assert "main" in names and not any(name.startswith("sub_") for name in names)

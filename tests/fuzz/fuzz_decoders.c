@@ -1,27 +1,42 @@
-/* libFuzzer target: any bytes as a TRACE chunk, as a DEFS chunk, and as a table of Python lines. */
+/* libFuzzer target: any bytes as a TRACE chunk, as a record of MPI, as a DEFS chunk, and as a table of Python
+ * lines. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "reader/defs.h"
+#include "reader/mpi_record.h"
 #include "runtime/python/lines.h"
 #include "reader/trace.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-static void read_trace(const uint8_t *data, size_t size)
+static void read_trace(const uint8_t *data, size_t size, struct trace_layout layout)
 {
 	struct trace_record record;
 	struct trace trace;
 	uint64_t tick;
 	size_t at;
 
-	trace_init(&trace, data, size);
+	trace_init(&trace, data, size, layout);
 	for (tick = trace.tick, at = trace_offset(&trace); trace_next(&trace, &record) > 0;) {
 		if (record.tick < tick || trace_offset(&trace) <= at || trace_offset(&trace) > size)
 			abort();
 		tick = record.tick;
 		at = trace_offset(&trace);
 	}
+}
+
+/* The first byte chooses the subtype. */
+static void read_mpi(const uint8_t *data, size_t size)
+{
+	struct mpi_record record = {.peer = 4711};
+	int result;
+
+	if (!size)
+		return;
+	result = mpi_record_decode(data[0] % (HYB_OTHER_FAILED + 2), data + 1, size - 1, &record);
+	if ((result == 1) == (record.peer == 4711 && !record.offset))
+		abort();
 }
 
 static void read_defs(const void *data, size_t size)
@@ -68,7 +83,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		return 0;
 	/* Exactly as large and aligned as a chunk in a reader's buffer. */
 	memcpy(copy, data, size);
-	read_trace(data, size);
+	read_trace(data, size, (struct trace_layout){0});
+	read_trace(data, size, (struct trace_layout){2, false, true});
+	read_trace(data, size, (struct trace_layout){HYB_METRICS_MAX, true, true});
+	read_mpi(data, size);
 	read_defs(copy, size);
 	read_lines(copy, size);
 	free(copy);

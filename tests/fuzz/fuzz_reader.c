@@ -1,7 +1,8 @@
 /*
  * libFuzzer target: any bytes as a measurement file. Bytes that begin as a
  * file does are one; others are changes to a sound file, four bytes each
- * (offset in 24 bits, value), so that the fuzzer gets past the first checks.
+ * (offset in 24 bits, value), so that the fuzzer gets past the first checks. The
+ * number of changes chooses the file: one process, several, or one with metrics.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -38,9 +39,46 @@ static struct writer *make(void)
 		writer_sample(w, l, 1050, leaf, WRITER_NOT_FIRST, 0, 1);
 		writer_leave(w, l, 1060);
 		writer_complete(w, l, 1061, probe);
-		writer_other(w, l, 1062, 9, "xyz", 3);
+		writer_other(w, l, 1062, 99, "xyz", 3);
+	}
+	help_add_mpi(w, 3);
+	return w;
+}
+
+static struct writer *make_several(void)
+{
+	struct writer *w = writer_new();
+
+	for (uint32_t i = 0; i < 3; i++) {
+		writer_process(w);
+		writer_header(w)->clock_domain = i;
+		help_add_mpi(w, 1);
 	}
 	return w;
+}
+
+static struct writer *make_metrics(bool enters)
+{
+	struct writer *w = writer_new();
+
+	writer_header(w)->trace_events = enters;
+	writer_metric(w, "count", "", "of something", HYB_METRIC_COUNT, 0, 10);
+	writer_metric(w, "level", "B", "", HYB_METRIC_LEVEL, HYB_METRIC_PROCESS, 0);
+	help_add_metrics(w, 1, enters);
+	help_add_metrics(w, 2, enters);
+	return w;
+}
+
+static struct writer *make_any(size_t which)
+{
+	switch (which % 4) {
+	case 0:
+		return make();
+	case 1:
+		return make_several();
+	default:
+		return make_metrics(which % 4 == 2);
+	}
 }
 
 static void open_and_read(const void *data, size_t size)
@@ -64,7 +102,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		open_and_read(data, size);
 		return 0;
 	}
-	w = make();
+	w = make_any(size / 4);
 	file = writer_data(w, &length);
 	for (size_t i = 0; i + 4 <= size; i += 4) {
 		size_t at = (size_t)data[i] | (size_t)data[i + 1] << 8 | (size_t)data[i + 2] << 16;

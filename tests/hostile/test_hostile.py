@@ -335,16 +335,18 @@ def test_report_of_a_running_program(tmp_path):
     """Another process reads the file again and again while it is written."""
     path = tmp_path / "live"
     with subprocess.Popen(
-        [HYBRID_RUN, "-q", "-r", "1000", "--source", "timer", "--trace", "-o", path, program("processes"), "steady", "1500"],
+        [HYBRID_RUN, "-q", "-r", "1000", "--source", "timer", "--trace", "-o", path, program("processes"), "steady", "20000"],
         stdout=subprocess.PIPE,
     ) as hybrid:
         wait_until(lambda: list(path.glob("*.hyb")))
         seen = []
-        while hybrid.poll() is None and len(seen) < 6:
+        while len(seen) < 6:
             time.sleep(0.15)
             report = report_json(path)
             assert report["quality"]["damage"] == 0, report["quality"]["damage_texts"]
             check_sums(report["tree"])
             seen.append(report["quality"]["probe_calls"])
+        assert hybrid.poll() is None
+        hybrid.terminate()
         hybrid.wait(20)
     assert seen == sorted(seen) and seen[-1] > seen[0]

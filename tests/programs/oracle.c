@@ -123,11 +123,9 @@ static enum unwind_end walk_ours(const ucontext_t *context, struct path *path)
 {
 	static uint64_t code[FRAMES + 1]; /* one is for what stands for a gap */
 	int asked = oracle.samples % 2 ? 0 : 1;
-	uintptr_t page = (uintptr_t)context->uc_mcontext.gregs[REG_RSP] & ~4095ul;
 	struct unwind u = {
+		/* without the stack's ends, as on stacks of the program's own making */
 		.context = context,
-		.stack_lo = page,
-		.stack_hi = page + 4096,
 		.next_snippet = next_snippet,
 		.gone = snippet_gone,
 		.data = &asked,
@@ -231,26 +229,42 @@ static void arm(void)
 	timer_settime(oracle.timer, 0, &once, NULL);
 }
 
+/* Both walks of one sample. */
+static void judge(ucontext_t *context, const struct path *ours, enum unwind_end end)
+{
+	static struct path theirs;
+	bool through = false;
+
+	walk_libunwind(context, &theirs);
+	oracle.samples++;
+	compare(ours, &theirs, end);
+	for (size_t i = 0; i < ours->count && !through; i++)
+		through = in_main(ours->pc[i]);
+	oracle.through += through;
+	if (!through && (end == UNWIND_OUTERMOST || end == UNWIND_SNIPPET)) {
+		oracle.astray++;
+		note("astray", ours, &theirs, ours->count, (int)end);
+	}
+}
+
+/* libunwind asks for the loader's lock, which a thread that loads may have taken without being its owner yet:
+   such a thread is walked by ours alone. */
+static bool may_be_loading(void)
+{
+	return !strcmp(oracle.name, "dlopen") && gettid() != getpid();
+}
+
 static void sample(int number, siginfo_t *info, void *context)
 {
-	static struct path ours, theirs;
+	static struct path ours;
 	static volatile bool busy; /* two threads at once: the second one's sample is not taken */
 	enum unwind_end end;
-	bool through = false;
 
 	if (!oracle.running || __atomic_test_and_set(&busy, __ATOMIC_ACQUIRE))
 		return;
 	end = walk_ours(context, &ours);
-	walk_libunwind(context, &theirs);
-	oracle.samples++;
-	compare(&ours, &theirs, end);
-	for (size_t i = 0; i < ours.count && !through; i++)
-		through = in_main(ours.pc[i]);
-	oracle.through += through;
-	if (!through && (end == UNWIND_OUTERMOST || end == UNWIND_SNIPPET)) {
-		oracle.astray++;
-		note("astray", &ours, &theirs, ours.count, (int)end);
-	}
+	if (!may_be_loading())
+		judge(context, &ours, end);
 	__atomic_clear(&busy, __ATOMIC_RELEASE);
 	arm();
 }

@@ -77,6 +77,8 @@ struct fixture *fixture_new(void)
 	assert_non_null(f);
 	f->process.file = "7.0.hyb";
 	f->process.pid = 7;
+	f->process.host = "node1";
+	f->process.rank = HYB_RANK_NONE;
 	f->location.process = &f->process;
 	f->location.id = 1;
 	f->location.tid = 7;
@@ -90,6 +92,10 @@ void fixture_free(struct fixture *f)
 {
 	for (size_t i = 0; i < f->region_count; i++)
 		free(f->regions[i]);
+	for (size_t i = 0; i < f->location.node_count; i++) {
+		free((void *)f->nodes[i].values);
+		free((void *)f->nodes[i].overflows);
+	}
 	free(f->nodes);
 	free(f);
 }
@@ -99,6 +105,28 @@ void fixture_root(struct fixture *f, uint64_t wall, uint64_t cpu)
 	f->nodes[0].inclusive = wall;
 	f->location.end = wall;
 	f->location.cpu = cpu;
+}
+
+void fixture_metrics(struct fixture *f, const struct hyb_metric *metrics, size_t count)
+{
+	f->process.metrics = metrics;
+	f->process.metric_count = count;
+}
+
+void fixture_grow(struct fixture *f, uint32_t node, size_t metric, int64_t value)
+{
+	if (!f->nodes[node].values)
+		f->nodes[node].values = calloc(16, sizeof(int64_t));
+	assert_non_null(f->nodes[node].values);
+	((int64_t *)f->nodes[node].values)[metric] = value;
+}
+
+void fixture_overflow(struct fixture *f, uint32_t node, size_t metric, uint64_t samples)
+{
+	if (!f->nodes[node].overflows)
+		f->nodes[node].overflows = calloc(16, sizeof(uint64_t));
+	assert_non_null(f->nodes[node].overflows);
+	((uint64_t *)f->nodes[node].overflows)[metric] = samples;
 }
 
 static const struct hyb_region *region_of(struct fixture *f, const char *name, unsigned kind)
@@ -147,6 +175,72 @@ uint32_t fixture_hooked(
 {
 	function_of(f, function);
 	return fixture_region(f, parent, function, HYB_REGION_PYTHON, inclusive, calls);
+}
+
+void fixture_rank(struct fixture *f, uint64_t world, uint32_t rank, uint32_t size)
+{
+	f->process.world = world;
+	f->process.rank = rank;
+	f->process.world_size = size;
+	f->process.pid = 100 + rank;
+}
+
+uint32_t fixture_mpi(struct fixture *f, uint32_t parent, const char *name, uint64_t inclusive, uint64_t calls)
+{
+	struct hyb_region *r = (struct hyb_region *)region_of(f, name, HYB_REGION_MPI);
+
+	r->file = "";
+	r->line = 0;
+	r->mpi = true;
+	return fixture_region(f, parent, name, HYB_REGION_MPI, inclusive, calls);
+}
+
+void fixture_message(struct fixture *f, uint32_t parent, const struct fixture_message *message)
+{
+	add_node(f, parent,
+		(struct hyb_node_info){.type = HYB_TYPE_MESSAGE,
+			.message = message->kind,
+			.size_class = message->size_class,
+			.handle = message->handle,
+			.peer = message->peer,
+			.calls = message->count,
+			.sent = message->sent,
+			.received = message->received,
+			.inclusive = message->time});
+}
+
+static const struct hyb_handle world_handle = {
+	.identity = 5, .id = 1, .type = HYB_COMM, .name = "MPI_COMM_WORLD", .size = 4};
+
+struct fixture *fixture_ring(uint32_t rank, uint32_t size)
+{
+	struct fixture *f = fixture_new();
+	uint32_t send, recv, reduce, count = rank + 1, from = (rank + size - 1) % size;
+	uint64_t unit = 1000 * count;
+
+	fixture_rank(f, FIXTURE_WORLD, rank, size);
+	f->process.handles = &world_handle;
+	f->process.handle_count = 1;
+	f->process.start = 1000;
+	f->process.end = 1000 + 10 * unit;
+	fixture_root(f, 10 * unit, 7 * unit);
+	f->nodes[0].ran = 5 * unit;
+	send = fixture_mpi(f, fixture_call(f, 0, "main", 3), "MPI_Send", unit, count);
+	recv = fixture_mpi(f, fixture_call(f, 0, "main", 4), "MPI_Recv", 2 * unit, from + 1);
+	reduce = fixture_mpi(f, fixture_call(f, 0, "main", 5), "MPI_Allreduce", 2 * unit, 1);
+	f->nodes[send].ran = f->nodes[reduce].ran = unit;
+	fixture_leaf(f, 0, "main", 9, 5);
+	fixture_message(f, send,
+		&(struct fixture_message){
+			HYB_SEND, 7, &world_handle, (rank + 1) % size, count, count * 100, 0, unit});
+	fixture_message(f, recv,
+		&(struct fixture_message){
+			HYB_RECV, 7, &world_handle, from, from + 1, 0, (from + 1) * 100, 2 * unit});
+	fixture_message(f, reduce,
+		&(struct fixture_message){
+			HYB_COLLECTIVE, 4, &world_handle, HYB_RANK_NONE, 1, 8, 8, 2 * unit});
+	f->location.mpi[HYB_MPI_ERRORS] = rank;
+	return f;
 }
 
 uint32_t fixture_code(struct fixture *f, uint32_t parent, unsigned type, const struct hyb_module *module,
@@ -213,12 +307,18 @@ struct fixture *fixture_random(unsigned seed, unsigned nodes)
 	return f;
 }
 
-void fixture_add(struct fixture *f, struct profile *profile)
+void fixture_add_location(const struct hyb_location_info *location, struct profile *profile)
 {
 	struct resolver resolver = {look_up, NULL};
 
+	assert_int_equal(profile_add_location(profile, location, &resolver), 0);
+}
+
+void fixture_add(struct fixture *f, struct profile *profile)
+{
 	profile_add_process(profile, &f->process, false);
-	assert_int_equal(profile_add_location(profile, &f->location, &resolver), 0);
+	fixture_add_location(&f->location, profile);
+	assert_int_equal(profile_end_process(profile, &f->process, true), 0);
 }
 
 struct profile *fixture_profile(struct fixture *f, enum profile_mode mode, unsigned copies)

@@ -5,6 +5,15 @@
 #include "hyb_writer.h"
 #include "hybrid/reader.h"
 
+/* A thread of that id that did something of everything in MPI, as rank 1 of 4. */
+void help_add_mpi(struct writer *w, uint32_t location);
+
+/*
+ * A thread with values in a process that has two metrics, the first with a period, and `enters` in its
+ * header: an open region with two samples. Returns its node.
+ */
+uint32_t help_add_metrics(struct writer *w, uint32_t location, bool enters);
+
 /* Fails the test if it cannot be opened. */
 struct hyb_experiment *help_open(struct writer *w);
 

@@ -338,7 +338,7 @@ static void test_probe_between(void **state)
 static void test_import(void **state)
 {
 	static const struct hyb_region load = {
-		"_find_and_load", "<frozen importlib._bootstrap>", 9, HYB_REGION_PYTHON, true};
+		"_find_and_load", "<frozen importlib._bootstrap>", 9, HYB_REGION_PYTHON, true, false};
 	struct fixture *f = new_fixture();
 	uint32_t outer = fixture_python(f, start(f), "<module>", 3);
 	uint32_t import = fixture_python(f, outer, "_find_and_load", 900);

@@ -11,11 +11,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/json.h"
 #include "format/format.h"
 #include "profile_fixture.h"
 #include "reader_help.h"
-#include "tools/report.h"
-#include "tools/report_json.h"
+#include "tools/report_facts.h"
 
 static const struct report_options defaults = {.threshold = 0.5};
 
@@ -68,7 +68,7 @@ static void test_tree(void **state)
 	struct screen screen;
 	struct style *style = open_screen(&screen);
 
-	assert_int_equal(report_hot(style, p), 0);
+	assert_int_equal(report_hot(style, NULL, p), 0);
 	assert_int_equal(report_tree(style, &defaults, profile_nodes(p), profile_count(p)), 0);
 	close_screen(&screen, "hot      kernel 50 %, leaf 50 % of CPU\n"
 			      "\n"
@@ -101,7 +101,7 @@ static void test_hot_guess(void **state)
 	fixture_code(f, 0, HYB_TYPE_LEAF, &blas, 0x40, 3);
 	fixture_leaf(f, 0, "kernel", 7, 1);
 	p = fixture_profile(f, PROFILE_ROUTINE, 1);
-	assert_int_equal(report_hot(open_screen(&screen), p), 0);
+	assert_int_equal(report_hot(open_screen(&screen), NULL, p), 0);
 	close_screen(&screen, "hot      xerbla_+0x30~ (libblas.so.3) 75 %, kernel 25 % of CPU\n");
 	profile_free(p);
 	fixture_symbols(NULL, 0);
@@ -246,12 +246,15 @@ static void test_quality(void **state)
 {
 	struct writer *w = make_file();
 	struct report_input input = {.experiment = help_open(w)};
-	struct report_inputs inputs = {&input, 1, &defaults};
+	struct report_inputs inputs = {.items = &input, .count = 1, .options = &defaults};
 	struct profile *p = load(&input, 1);
 	struct screen screen;
 
+	inputs.facts = facts_gather(&inputs);
+	assert_non_null(inputs.facts);
 	report_quality(open_screen(&screen), &inputs, p);
 	fclose(screen.style.out);
+	facts_free(inputs.facts);
 	assert_string_equal(strchr(screen.text, '\n'),
 		"\n"
 		"time     10.0 ms wall, 6.0 ms CPU; 1 process, 1 thread\n"
@@ -275,13 +278,16 @@ static void test_notes_of_many(void **state)
 {
 	struct writer *w = make_file();
 	struct report_input input = {.experiment = help_open(w)}, both[2];
-	struct report_inputs inputs = {both, 2, &defaults};
+	struct report_inputs inputs = {.items = both, .count = 2, .options = &defaults};
 	struct profile *p = load(&input, 2);
 	struct screen screen;
 
 	both[0] = both[1] = input;
+	inputs.facts = facts_gather(&inputs);
+	assert_non_null(inputs.facts);
 	report_quality(open_screen(&screen), &inputs, p);
 	fclose(screen.style.out);
+	facts_free(inputs.facts);
 	assert_non_null(strstr(screen.text, "; 2 experiments, 2 processes, 2 threads\n"));
 	assert_non_null(strstr(screen.text, "\nerror    no space left for the experiment (2 processes)\n"));
 	free(screen.text);
@@ -334,22 +340,24 @@ static void test_json(void **state)
 	struct screen screen;
 
 	assert_int_equal(
-		report_json_tree(open_screen(&screen)->out, &options, profile_nodes(p), profile_count(p)), 0);
+		report_json_tree(open_screen(&screen)->out, &options, profile_nodes(p), NULL, NULL), 0);
 	close_screen(&screen,
 		",\n\"nodes\":["
 		"\n{\"id\":0,\"parent\":null,\"depth\":0,\"name\":\"[total]\",\"kind\":\"root\",\"file\":"
 		"\"\",\"line\":0,"
 		"\"module\":\"\",\"calls\":0,\"skipped\":0,\"samples\":0,"
 		"\"inclusive_ns\":1000,\"exclusive_ns\":400,\"blocked_ns\":0,\"guess\":false,\"python\":"
-		"false},"
+		"false,\"mpi\":false},"
 		"\n{\"id\":1,\"parent\":0,\"depth\":1,\"name\":\"a\\\"b,\\u000a\\u001b[1m\",\"kind\":"
 		"\"probe\","
 		"\"file\":\"regions.c\",\"line\":1,\"module\":\"\",\"calls\":2,\"skipped\":0,\"samples\":0,"
-		"\"inclusive_ns\":600,\"exclusive_ns\":400,\"blocked_ns\":0,\"guess\":false,\"python\":false}"
+		"\"inclusive_ns\":600,\"exclusive_ns\":400,\"blocked_ns\":0,\"guess\":false,\"python\":false,"
+		"\"mpi\":false}"
 		","
 		"\n{\"id\":2,\"parent\":1,\"depth\":2,\"name\":\"\\ufffd;\",\"kind\":\"probe\","
 		"\"file\":\"regions.c\",\"line\":1,\"module\":\"\",\"calls\":1,\"skipped\":0,\"samples\":0,"
-		"\"inclusive_ns\":200,\"exclusive_ns\":200,\"blocked_ns\":0,\"guess\":false,\"python\":false}"
+		"\"inclusive_ns\":200,\"exclusive_ns\":200,\"blocked_ns\":0,\"guess\":false,\"python\":false,"
+		"\"mpi\":false}"
 		"]");
 	profile_free(p);
 }
@@ -361,7 +369,7 @@ static void test_csv(void **state)
 	struct screen screen;
 
 	assert_int_equal(
-		report_csv_tree(open_screen(&screen)->out, &options, profile_nodes(p), profile_count(p)), 0);
+		report_csv_tree(open_screen(&screen)->out, &options, profile_nodes(p), NULL, NULL), 0);
 	close_screen(&screen, "depth,path,name,kind,file,line,module,calls,skipped,samples,"
 			      "inclusive_ns,exclusive_ns,blocked_ns,guess\n"
 			      "0,\"[total]\",\"[total]\",root,\"\",0,\"\",0,0,0,1000,400,0,0\n"

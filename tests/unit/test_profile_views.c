@@ -104,6 +104,25 @@ static void test_by_module(void **state)
 	profile_free(p);
 }
 
+/* Sampled code, calls on the way to it and probes of one file are one row. */
+static void test_by_file(void **state)
+{
+	struct fixture *f = make_calls();
+	struct profile_flat flat;
+	struct profile *p;
+
+	fixture_root(f, 1500, 1500);
+	fixture_region(f, 0, "idle", HYB_REGION_USER, 500, 1);
+	p = fixture_profile(f, PROFILE_ROUTINE, 1);
+	assert_int_equal(profile_flat(p, PROFILE_BY_FILE, PROFILE_SORT_EXCLUSIVE, &flat), 0);
+	assert_int_equal(sum_rows(&flat), 1500);
+	assert_int_equal(find_row(&flat, find_node(p, PROFILE_LEAF, "g", 7)->file, 0)->exclusive, 1000);
+	assert_int_equal(find_row(&flat, "regions.c", 0)->exclusive, 500);
+	assert_int_equal(find_row(&flat, "regions.c", 0)->calls, 1);
+	profile_flat_release(&flat);
+	profile_free(p);
+}
+
 static void test_by_thread(void **state)
 {
 	struct profile_options options = {.split_locations = true};
@@ -172,7 +191,9 @@ static void test_views_of_random_trees(void **state)
 		struct profile_flat flat;
 		struct profile_tree tree;
 
-		for (unsigned by = PROFILE_BY_FUNCTION; by <= PROFILE_BY_MODULE; by++) {
+		for (unsigned by = PROFILE_BY_FUNCTION; by <= PROFILE_BY_FILE; by++) {
+			if (by == PROFILE_BY_THREAD)
+				continue;
 			assert_int_equal(
 				profile_flat(p, (enum profile_by)by, PROFILE_SORT_INCLUSIVE, &flat), 0);
 			assert_int_equal(sum_rows(&flat), total);
@@ -257,6 +278,7 @@ int main(void)
 		cmocka_unit_test(test_by_function),
 		cmocka_unit_test(test_by_line),
 		cmocka_unit_test(test_by_module),
+		cmocka_unit_test(test_by_file),
 		cmocka_unit_test(test_by_thread),
 		cmocka_unit_test(test_reverse),
 		cmocka_unit_test(test_views_of_random_trees),

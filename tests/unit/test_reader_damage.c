@@ -43,8 +43,9 @@ static struct writer *make(void)
 		writer_sample(w, l, 1050, leaf, WRITER_NOT_FIRST, 0, 1);
 		writer_leave(w, l, 1060);
 		writer_complete(w, l, 1061, probe);
-		writer_other(w, l, 1062, 9, "xyz", 3);
+		writer_other(w, l, 1062, 99, "xyz", 3);
 	}
+	help_add_mpi(w, 3);
 	return w;
 }
 
@@ -76,9 +77,19 @@ static bool worth(const uint8_t *data, size_t i, size_t length)
 	return false;
 }
 
-static void test_each_byte_flipped(void **state)
+static struct writer *make_metrics(bool enters)
 {
-	struct writer *w = make();
+	struct writer *w = writer_new();
+
+	writer_header(w)->trace_events = enters;
+	writer_metric(w, "count", "", "of something", HYB_METRIC_COUNT, 0, 10);
+	writer_metric(w, "level", "B", "", HYB_METRIC_LEVEL, HYB_METRIC_PROCESS, 0);
+	help_add_metrics(w, 1, enters);
+	return w;
+}
+
+static void flip_each_byte(struct writer *w)
+{
 	size_t length;
 	const uint8_t *data = writer_data(w, &length);
 	uint8_t *copy = malloc(length);
@@ -98,9 +109,15 @@ static void test_each_byte_flipped(void **state)
 	writer_free(w);
 }
 
-static void test_each_length(void **state)
+static void test_each_byte_flipped(void **state)
 {
-	struct writer *w = make();
+	flip_each_byte(make());
+	flip_each_byte(make_metrics(false));
+	flip_each_byte(make_metrics(true));
+}
+
+static void cut_at_each_length(struct writer *w)
+{
 	size_t length;
 	const uint8_t *data = writer_data(w, &length);
 
@@ -113,6 +130,12 @@ static void test_each_length(void **state)
 			assert_true(damage != OPEN_NONE);
 	}
 	writer_free(w);
+}
+
+static void test_each_length(void **state)
+{
+	cut_at_each_length(make());
+	cut_at_each_length(make_metrics(false));
 }
 
 /* Many bytes changed at once; the same changes each time. */
@@ -316,13 +339,13 @@ static void test_pages_between_chunks(void **state)
 
 	/* Zero pages are claimed and not yet used. */
 	memset(data + at, 0, 4 * HYB_PAGE);
-	writer_location(w, 3, 3, 1000);
+	writer_location(w, 4, 4, 1000);
 	expect_damage(w, 0, "");
 	w = make();
 	data = writer_data(w, &length);
 	at = writer_chunk(w, HYB_CHUNK_DEFS, 4 * HYB_PAGE, 0, 0);
 	memset(data + at, 0xa5, 4 * HYB_PAGE);
-	writer_location(w, 3, 3, 1000);
+	writer_location(w, 4, 4, 1000);
 	expect_damage(w, 1, "4 pages are not part of any chunk");
 }
 
@@ -378,6 +401,48 @@ static void test_shrinking_file(void **state)
 	writer_free(w);
 }
 
+/* Opened when the last nodes of a thread were not yet there; read to the end, when they are if `written`. */
+static size_t read_growing(uint8_t *data, size_t length, bool written)
+{
+	char path[] = "/tmp/hybrid-test-XXXXXX";
+	int fd = mkstemp(path);
+	struct hyb_chunk *nodes = NULL;
+	struct hyb_experiment *e;
+	size_t damage;
+
+	for (size_t at = HYB_PAGE; !nodes && at < length; at += HYB_PAGE)
+		if (((struct hyb_chunk *)(data + at))->kind == HYB_CHUNK_NODES)
+			nodes = (struct hyb_chunk *)(data + at);
+	assert_non_null(nodes);
+	nodes->used -= 2 * HYB_NODE_SIZE;
+	assert_int_equal(write(fd, data, length), length);
+	assert_int_equal(hyb_experiment_open(path, &e, NULL), 0);
+	assert_int_equal(hyb_damage_count(e), 0);
+	nodes->used += 2 * HYB_NODE_SIZE;
+	if (written)
+		assert_int_equal(pwrite(fd, data, length, 0), length);
+	help_read_all(e, false);
+	damage = hyb_damage_count(e);
+	hyb_experiment_close(e);
+	close(fd);
+	unlink(path);
+	return damage;
+}
+
+static void test_growing_file(void **state)
+{
+	struct writer *w = make();
+	size_t length;
+	uint8_t *data = writer_data(w, &length);
+
+	assert_int_equal(writer_header(w)->state, HYB_STATE_RUNNING);
+	assert_int_equal(read_growing(data, length, true), 0);
+	assert_true(read_growing(data, length, false) > 0);
+	writer_header(w)->state = HYB_STATE_EXITED;
+	assert_true(read_growing(data, length, true) > 0);
+	writer_free(w);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -393,6 +458,7 @@ int main(void)
 		cmocka_unit_test(test_pages_between_chunks),
 		cmocka_unit_test(test_torn_definition),
 		cmocka_unit_test(test_shrinking_file),
+		cmocka_unit_test(test_growing_file),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -8,31 +8,11 @@
 
 #include <cmocka.h>
 
-#include "hyb_writer.h"
-#include "hybrid/reader.h"
 #include "reader/trace.h"
 #include "reader_help.h"
+#include "test_reader_tree.h"
 
 #define UNKNOWN HYB_TIME_UNKNOWN
-
-/* Root, regions a (index 1) and b (2) below it, a leaf in each (3, 4), a leaf in the root (5). */
-struct tree {
-	struct writer *w;
-	uint32_t root, a, b, in_a, in_b, in_root;
-};
-
-static void grow_tree(struct tree *t, uint32_t location)
-{
-	uint64_t a = writer_region(t->w, "a", "", 0, HYB_REGION_USER);
-	uint64_t b = writer_region(t->w, "b", "", 0, HYB_REGION_USER);
-
-	t->root = writer_location(t->w, location, location, 1000);
-	t->a = writer_node(t->w, location, t->root, HYB_NODE_REGION, a);
-	t->b = writer_node(t->w, location, t->a, HYB_NODE_REGION, b);
-	t->in_a = writer_node(t->w, location, t->a, HYB_NODE_LEAF, 0x10);
-	t->in_b = writer_node(t->w, location, t->b, HYB_NODE_LEAF, 0x20);
-	t->in_root = writer_node(t->w, location, t->root, HYB_NODE_LEAF, 0x30);
-}
 
 static struct tree make(void)
 {
@@ -52,20 +32,16 @@ struct expected {
 static void check(struct hyb_experiment *e, bool complete, const struct expected *x, size_t count)
 {
 	struct hyb_events *events = hyb_events_open(e, NULL, complete, NULL);
-	struct hyb_event event;
 
 	assert_non_null(events);
 	for (size_t i = 0; i < count; i++) {
-		assert_int_equal(hyb_events_next(events, &event), 1);
-		assert_int_equal(event.kind, x[i].kind);
-		assert_int_equal(event.time, x[i].time);
+		struct hyb_event event = expect_event(events, x[i].kind, x[i].time);
+
 		assert_int_equal(event.node, x[i].node);
 		assert_int_equal(event.since, x[i].since);
 		assert_int_equal(event.until, x[i].until);
 	}
-	assert_int_equal(hyb_events_next(events, &event), 0);
-	assert_int_equal(hyb_events_next(events, &event), 0);
-	hyb_events_close(events);
+	expect_end(events);
 }
 #define CHECK(e, complete, x) check(e, complete, x, sizeof(x) / sizeof((x)[0]))
 
@@ -344,7 +320,7 @@ static void test_shift(void **state)
 	struct trace trace;
 	struct trace_record r;
 
-	trace_init(&trace, &data, offsetof(__typeof__(data), records) + 7);
+	trace_init(&trace, &data, offsetof(__typeof__(data), records) + 7, (struct trace_layout){0});
 	assert_int_equal(trace_next(&trace, &r), 1);
 	assert_int_equal(r.tick, 1000 + 3 * 128);
 	assert_int_equal(r.since, 5 * 128);
@@ -354,7 +330,7 @@ static void test_shift(void **state)
 	assert_int_equal(r.node, 10);
 	assert_int_equal(trace_next(&trace, &r), 0);
 	data.start.shift = 33;
-	trace_init(&trace, &data, sizeof(data));
+	trace_init(&trace, &data, sizeof(data), (struct trace_layout){0});
 	assert_int_equal(trace_next(&trace, &r), 0);
 }
 

@@ -157,6 +157,93 @@ static void test_python(void **state)
 	hyb_experiment_close(old);
 }
 
+/* 1.2: two ranks in one file, the second on another clock. What 1.1 did not know is not there. */
+static void test_ranks(void **state)
+{
+	struct hyb_experiment *old = open_old(TEST_DATA "/v1.1.hyb"), *e = open_old(TEST_DATA "/v1.2.hyb");
+
+	assert_int_equal(hyb_process_count(old), 1);
+	assert_int_equal(hyb_process_at(old, 0)->world, 0);
+	assert_int_equal(hyb_process_at(old, 0)->clock_domain, 0);
+	assert_int_equal(hyb_process_at(old, 0)->locations[0].mpi[1], 0);
+	assert_int_equal(hyb_process_count(e), 2);
+	for (unsigned i = 0; i < 2; i++) {
+		const struct hyb_process *p = hyb_process_at(e, i);
+		const struct hyb_node_info *n = p->locations[0].nodes;
+
+		assert_int_equal(p->pid, 5000 + i);
+		assert_string_equal(p->host, i ? "second" : "first");
+		assert_int_equal(p->start, 1000000);
+		assert_int_equal(p->end, 1500000);
+		assert_int_equal(p->clock_domain, 11 + i);
+		assert_int_equal(p->clock_shift_start, i ? -5000 : 0);
+		assert_int_equal(p->clock_shift_end, i ? -5500 : 0);
+		assert_int_equal(p->clock_error, i ? 60 : 0);
+		assert_int_equal(p->world, 0xfeed);
+		assert_int_equal(p->rank, i);
+		assert_int_equal(p->world_size, 2);
+		assert_int_equal(p->handle_count, 3);
+		assert_string_equal(p->handles[0].name, "MPI_COMM_WORLD");
+		assert_string_equal(p->handles[1].name, "halo");
+		assert_int_equal(p->handles[1].type, HYB_WINDOW);
+		assert_int_equal(p->handles[2].parent, 77);
+		assert_int_equal(p->locations[0].mpi[0], i);
+		assert_int_equal(p->locations[0].mpi[1], 7);
+		assert_string_equal(n[1].region->name, i ? "MPI_Recv" : "MPI_Send");
+		assert_true(n[1].region->mpi);
+		assert_int_equal(n[2].type, HYB_TYPE_MESSAGE);
+		assert_int_equal(n[2].message, i ? HYB_RECV : HYB_SEND);
+		assert_int_equal(n[2].peer, 1 - i);
+		assert_int_equal(n[2].size_class, 7);
+		assert_int_equal(n[2].calls, 2);
+		assert_int_equal(n[2].inclusive, 250);
+		assert_int_equal(n[2].sent, i ? 0 : 200);
+		assert_int_equal(n[2].received, i ? 200 : 0);
+		assert_int_equal(n[3].message, HYB_WRITE);
+		assert_ptr_equal(n[3].handle, &p->handles[2]);
+	}
+	assert_int_equal(hyb_damage_count(e), 0);
+	hyb_experiment_close(e);
+	hyb_experiment_close(old);
+}
+
+static void test_records(void **state)
+{
+	static const struct {
+		unsigned kind, rank, message;
+		uint64_t time;
+	} x[] = {
+		/* The drift of rank 1 is 500 ns in 500,500. */
+		{HYB_EVENT_ENTER, 1, 0, 1105000 - 5099},
+		{HYB_EVENT_ENTER, 0, 0, 1100000},
+		{HYB_EVENT_MESSAGE, 0, HYB_SEND, 1100100},
+		{HYB_EVENT_MESSAGE, 0, HYB_SEND, 1100100},
+		{HYB_EVENT_MESSAGE, 0, HYB_COLLECTIVE, 1100200},
+		{HYB_EVENT_MESSAGE, 1, HYB_RECV, 1105300 - 5100},
+		{HYB_EVENT_POSTED, 1, 0, 1100200},
+		{HYB_EVENT_EPOCH, 1, 0, 1100200},
+		{HYB_EVENT_MESSAGE, 1, HYB_WRITE, 1100200},
+		{HYB_EVENT_FAILED, 1, 0, 1100300},
+		{HYB_EVENT_LEAVE, 1, 0, 1100400},
+		{HYB_EVENT_LEAVE, 0, 0, 1100500},
+	};
+	struct hyb_experiment *e = open_old(TEST_DATA "/v1.2.hyb");
+	struct hyb_events *events = hyb_events_open(e, NULL, false, NULL);
+	struct hyb_event event;
+
+	for (size_t i = 0; i < sizeof(x) / sizeof(x[0]); i++) {
+		assert_int_equal(hyb_events_next(events, &event), 1);
+		assert_int_equal(event.kind, x[i].kind);
+		assert_int_equal(event.location->process->rank, x[i].rank);
+		assert_int_equal(event.message, x[i].message);
+		assert_int_equal(event.time, x[i].time);
+	}
+	assert_int_equal(hyb_events_next(events, &event), 0);
+	assert_int_equal(hyb_damage_count(e), 0);
+	hyb_events_close(events);
+	hyb_experiment_close(e);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -164,6 +251,8 @@ int main(void)
 		cmocka_unit_test(test_thread),
 		cmocka_unit_test(test_events),
 		cmocka_unit_test(test_python),
+		cmocka_unit_test(test_ranks),
+		cmocka_unit_test(test_records),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -13,7 +13,7 @@
 #include "format/format.h"
 #include "profile/profile.h"
 #include "reader_help.h"
-#include "tools/report.h"
+#include "tools/report_facts.h"
 
 static const struct report_options defaults = {.threshold = 0.5};
 
@@ -88,7 +88,7 @@ static char *print_from(enum hyb_source source, const struct report_options *opt
 	struct profile_options profile_options = {.python_internals = options->python_internals};
 	struct writer *w = make_file();
 	struct report_input input;
-	struct report_inputs inputs = {&input, 1, options};
+	struct report_inputs inputs = {.items = &input, .count = 1, .options = options};
 	struct profile *p = profile_new(&profile_options);
 	struct hyb_error err = {0};
 	struct style style = {.width = 100, .unit = 1e9, .unit_name = "s"};
@@ -102,6 +102,8 @@ static char *print_from(enum hyb_source source, const struct report_options *opt
 	assert_int_equal(hyb_damage_count(input.experiment), 0);
 	assert_int_equal(profile_add(p, input.experiment, input.symbols, &err), 0);
 	assert_int_equal(profile_finish(p, &err), 0);
+	inputs.facts = facts_gather(&inputs);
+	assert_non_null(inputs.facts);
 	style.out = open_memstream(&text, &size);
 	if (options->output == REPORT_JSON) {
 		report_json_quality(style.out, "quality", &inputs, p);
@@ -113,6 +115,7 @@ static char *print_from(enum hyb_source source, const struct report_options *opt
 		report_awaits(&style, p);
 	}
 	fclose(style.out);
+	facts_free(inputs.facts);
 	profile_free(p);
 	hyb_symbols_close(input.symbols);
 	help_close(input.experiment, w);

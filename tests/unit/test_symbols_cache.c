@@ -391,6 +391,23 @@ static void test_experiment(void **state)
 	assert_true(sym_run("cmp shared/symbols.cache exp/symbols.cache"));
 }
 
+/* One experiment follows another, and its modules are where those of the first one were. */
+static void test_attach(void **state)
+{
+	struct hyb_symbols *symbols = sym_plain();
+	struct hyb_module here = module, other;
+
+	(void)state;
+	assert_true(sym_run("gcc -g -O2 -o other %s/sym_inline.c -Wl,--build-id=0x1234567890", SYM_SOURCES));
+	other = sym_module("other");
+	hyb_symbols_attach(symbols, NULL, NULL);
+	assert_int_not_equal(sym_key(symbols, &here, false), 0);
+	here = other;
+	hyb_symbols_attach(symbols, NULL, NULL);
+	assert_int_equal(sym_key(symbols, &here, false), sym_key(symbols, &other, false));
+	hyb_symbols_close(symbols);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -402,6 +419,7 @@ int main(void)
 		cmocka_unit_test(test_resolve),
 		cmocka_unit_test(test_many_modules),
 		cmocka_unit_test(test_experiment),
+		cmocka_unit_test(test_attach),
 	};
 
 	return cmocka_run_group_tests(tests, make_program, remove_program);

@@ -127,9 +127,18 @@ static void find_shim(struct python_walk *p, const struct python_layout *l)
 	p->chunk_end = chunk_end;
 }
 
+/* Where the evaluation outside of this _PyCFrame's is; 0: nowhere, or its frames have a shim between. */
+static uintptr_t outer_frame(const struct python_walk *p, const struct python_layout *l, uintptr_t cframe)
+{
+	uintptr_t outer = l->chain == PYTHON_ENTRY_FLAGS ? python_word(cframe, l->cframe.previous) : 0;
+
+	return outer > cframe && outer < p->stack_hi && outer % 8 == 0 ? python_word(outer, l->cframe.frame)
+								       : 0;
+}
+
 /*
  * The evaluation whose _PyCFrame this is; passes over one that has no frame yet. What stands there
- * then may be the frame of a generator that was freed since, code and all.
+ * then may be the frame of a generator that was freed since, code and all, or at its end the frame outside.
  */
 static void find_cframe(struct python_walk *p, const struct python_layout *l, uintptr_t cframe)
 {
@@ -142,8 +151,8 @@ static void find_cframe(struct python_walk *p, const struct python_layout *l, ui
 		if (cframe < p->stack_lo || cframe >= p->stack_hi || cframe % 8)
 			return; /* the last one is in the thread state itself */
 		first = python_word(cframe, l->cframe.frame);
-		if (first && read_frame(p, l, first, &f) && (!f.copied || python_code_exists(f.code)) &&
-			is_frame(&f)) {
+		if (first && first != outer_frame(p, l, cframe) && read_frame(p, l, first, &f) &&
+			(!f.copied || python_code_exists(f.code)) && is_frame(&f)) {
 			p->frame = first;
 			p->cframe = p->mark = cframe;
 			return;
@@ -203,6 +212,7 @@ static bool put_frame(struct python_walk *p, struct unwind *u, const struct fram
 static void place_evaluation(struct python_walk *p, struct unwind *u, uintptr_t last, bool put)
 {
 	const struct python_layout *l = python_layout();
+	uintptr_t outer = p->cframe ? outer_frame(p, l, p->cframe) : 0;
 	bool stopped = !put;
 	struct frame f;
 
@@ -220,7 +230,8 @@ static void place_evaluation(struct python_walk *p, struct unwind *u, uintptr_t 
 		if (!stopped && !put_frame(p, u, &f))
 			return;
 		stopped |= at == last;
-		if (f.entry) {
+		/* An evaluation that begins has yet to mark its frame. */
+		if (f.entry || (f.previous && f.previous == outer)) {
 			next_evaluation(p, l, f.previous);
 			return;
 		}

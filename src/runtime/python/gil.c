@@ -66,6 +66,7 @@ EXPORT int pthread_cond_wait(pthread_cond_t *condition, pthread_mutex_t *mutex)
 	uint64_t key;
 	int result;
 
+	thread_settle();
 	if (likely(!is_gil(condition)))
 		return REAL(pthread_cond_wait)(condition, mutex);
 	key = begin_wait(PROBE_SNIPPET);
@@ -80,6 +81,7 @@ EXPORT int pthread_cond_timedwait(
 	uint64_t key;
 	int result;
 
+	thread_settle();
 	if (likely(!is_gil(condition)))
 		return REAL(pthread_cond_timedwait)(condition, mutex, until);
 	key = begin_wait(PROBE_SNIPPET);

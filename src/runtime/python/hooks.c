@@ -344,7 +344,7 @@ static ALWAYS_INLINE void *evaluate_timed(struct call c, enum kind kind, struct 
 
 	thread_busy(t);
 	node->count++;
-	probe_open(t, t->node->hot, node, open, snippet());
+	probe_open(t, t->node->hot, node, open, snippet(), 0);
 	thread_ready(t);
 	result = evaluate(c, kind);
 	now = clock_tick();

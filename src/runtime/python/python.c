@@ -253,14 +253,24 @@ void python_look(void)
 	hooks_install();
 }
 
+/*
+ * A member of the thread's own state, which another thread frees at the interpreter's end only:
+ * till then it is not worth a system call, of which a wait for the GIL would spend half its time.
+ */
+static bool read_own(void *to, uintptr_t from, size_t size)
+{
+	if (!python.is_ending || python.is_ending())
+		return memory_copy(to, from, size);
+	memcpy(to, (const void *)from, size);
+	return true;
+}
+
 /* From 3.12 on: the thread's own state is the one that it ran last, in whichever interpreter. */
 static const char *latest_state(const struct python_layout *l, uintptr_t own, bool *ret_has_gil)
 {
 	uint32_t status;
 
-	if (!python.is_ending())
-		status = *(const uint32_t *)(own + l->thread.status);
-	else if (!memory_copy(&status, own + l->thread.status, sizeof(status)))
+	if (!read_own(&status, own + l->thread.status, sizeof(status)))
 		return NULL;
 	*ret_has_gil = status & PYTHON_STATE_ACTIVE;
 	return (const char *)own;
@@ -277,9 +287,9 @@ static bool is_in(const struct python_layout *l, uintptr_t current, uintptr_t ow
 	if (l->thread.cframe) /* lies on the stack of the thread that runs it */
 		return self && memory_copy(&word, current + l->thread.cframe, sizeof(word)) &&
 		       word >= self->stack_lo && word < self->stack_hi;
-	return memory_copy(&word, current + l->thread.thread_id, sizeof(word)) &&
-	       word == (uintptr_t)pthread_self() && memory_copy(&word, own + l->thread.frame, sizeof(word)) &&
-	       !word;
+	return read_own(&word, own + l->thread.frame, sizeof(word)) && !word &&
+	       memory_copy(&word, current + l->thread.thread_id, sizeof(word)) &&
+	       word == (uintptr_t)pthread_self();
 }
 
 const char *python_own_state(bool *ret_has_gil)
@@ -304,7 +314,7 @@ const char *python_own_state(bool *ret_has_gil)
 		return (const char *)current;
 	}
 	/* At the interpreter's end the states of threads that still run are freed. */
-	if (!memory_copy(&thread, own + l->thread.thread_id, sizeof(thread)) ||
+	if (!read_own(&thread, own + l->thread.thread_id, sizeof(thread)) ||
 		thread != (uintptr_t)pthread_self())
 		return NULL;
 	return (const char *)own;

@@ -45,7 +45,7 @@ def forked():
 
 
 def part_fork():
-    """forked spin"""
+    """forked spin | _after_fork ..."""
     child = os.fork()
     if not child:
         forked()  #:

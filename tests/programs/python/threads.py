@@ -84,11 +84,11 @@ def part_many(n):
 
 
 def part_hundred():
-    threads = [threading.Thread(target=part_many, args=(N // 20,)) for _ in range(100)]
+    threads = [threading.Thread(target=part_many, args=(N // 20,)) for _ in range(100)]  #:
     for thread in threads:
-        thread.start()
+        thread.start()  #:
     for thread in threads:
-        thread.join()
+        thread.join()  #:
 
 
 def part_short():

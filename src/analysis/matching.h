@@ -1,0 +1,39 @@
+/* A whole trace gone through once: which messages have two ends, and what is wrong with those that do. */
+#ifndef HYB_MATCHING_H
+#define HYB_MATCHING_H
+
+#include "hybrid/model.h"
+
+#define MATCHING_LIST 100u /* ends without another that are kept, the first ones */
+#define MATCHING_WORST 10u /* messages received before they were sent */
+
+struct matching_lone {
+	struct hyb_end end;
+	bool is_send;
+	enum hyb_lone why;
+};
+
+struct matching_reversed {
+	struct hyb_end send, recv;
+	uint64_t by; /* ns */
+};
+
+/* Refers to its experiment. */
+struct matching {
+	struct hyb_totals totals;
+	uint64_t events;
+	struct matching_lone *lone; /* without cancelled ones */
+	size_t lone_count; /* that are kept */
+	struct matching_reversed reversed[MATCHING_WORST]; /* the worst first */
+	size_t reversed_count;
+	uint64_t error; /* ns: what the clocks of two ranks may differ by; HYB_TIME_UNKNOWN */
+};
+
+/* 0; or enum hyb_result, *err says why and nothing is held. */
+int matching_make(struct hyb_experiment *experiment, struct matching *ret, struct hyb_error *err);
+void matching_release(struct matching *matching);
+
+/* The name of the call that began it, "" if that is not known. */
+const char *matching_function(const struct hyb_end *end);
+
+#endif

@@ -1,0 +1,31 @@
+/* The formats of call paths, and what they share. Each as struct converter.convert. */
+#ifndef HYB_FORMATS_H
+#define HYB_FORMATS_H
+
+#include "base/blob.h"
+#include "converters/converter.h"
+
+int collapsed_write(const struct convert_job *job, struct hyb_error *err);
+int speedscope_write(const struct convert_job *job, struct hyb_error *err);
+int pprof_write(const struct convert_job *job, struct hyb_error *err);
+int callgrind_write(const struct convert_job *job, struct hyb_error *err);
+int dot_write(const struct convert_job *job, struct hyb_error *err);
+int csv_write(const struct convert_job *job, struct hyb_error *err);
+int html_write(const struct convert_job *job, struct hyb_error *err);
+
+/* speedscope's format, with a profile for each thread if job->by_location, else one of all. */
+int speedscope_put(const struct convert_job *job, struct hyb_error *err);
+
+/* What stands where the root has something that is in no frame at all. */
+#define CONVERT_NO_FRAMES "[no frames]"
+
+/* Whether a node is a line of the very function whose probe stands above it: no frame of its own. */
+bool convert_is_own_line(const struct convert_profile *p, uint32_t node);
+
+/* Adds a name as UTF-8 without anything that ends a line or a text, and `instead` for each `avoid`. */
+void convert_put_line(struct blob *to, const char *name, char avoid, char instead);
+
+/* Returns HYB_ENOMEM, and *err says so. */
+int convert_no_memory(struct hyb_error *err);
+
+#endif

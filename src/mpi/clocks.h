@@ -1,0 +1,19 @@
+/*
+ * How this process's clock stands to that of rank 0, where they are not the same.
+ */
+#ifndef HYB_MPI_CLOCKS_H
+#define HYB_MPI_CLOCKS_H
+
+#include "mpi/world.h"
+
+/*
+ * In MPI_Init, collective over MPI_COMM_WORLD, if not all its ranks have the same domain: finds a leader for
+ * each domain, and compares its clock.
+ */
+void clocks_meet(uint64_t domain);
+/* The same comparison again, in MPI_Finalize, if clocks_meet() was called; ends what it began. */
+void clocks_part(void);
+/* Where definitions are allowed: what the last comparison told. */
+void clocks_define(void);
+
+#endif

@@ -1,0 +1,182 @@
+/*
+ * Once MPI has completed a request, its handle may be another thread's, for a request of its own. So what a
+ * request stands for is taken hold of before MPI is called, and let go behind it. With many requests of
+ * which few will complete, and no other thread that calls MPI, only those are looked up afterwards.
+ */
+#include "mpi/completion.h"
+
+#include <string.h>
+
+static bool make_room(struct completion *completion, int count)
+{
+	size_t each = sizeof(MPI_Status) + sizeof(MPI_Request) + sizeof(table_slot *);
+	char *room;
+
+	completion->scratch = NULL;
+	completion->statuses = completion->few_statuses;
+	completion->old = completion->few_old;
+	completion->found = completion->few_found;
+	if (count <= COMPLETION_FEW)
+		return true;
+	/* Statuses last: theirs is the weakest alignment. */
+	room = completion->scratch = scratch_take((size_t)count * each, &completion->scratch_size);
+	if (!room)
+		return false;
+	completion->found = (table_slot **)room;
+	room += (size_t)count * sizeof(table_slot *);
+	completion->old = (MPI_Request *)room;
+	room += (size_t)count * sizeof(MPI_Request);
+	completion->statuses = (MPI_Status *)room;
+	return true;
+}
+
+static void hold(struct completion *completion)
+{
+	for (int i = 0; i < completion->count; i++) {
+		table_slot *slot = request_find(completion->old[i]);
+
+		completion->found[i] = slot;
+		if (!slot)
+			continue;
+		table_set(slot, TABLE_HELD);
+#ifndef OPEN_MPI
+		/* MPICH does not touch the status of a send that it did not cancel. */
+		if (request_at(slot)->cancelling)
+			completion->statuses[i].count_hi_and_cancelled = 0;
+#endif
+	}
+}
+
+void completion_begin(struct completion *completion, int count, const MPI_Request *requests,
+	MPI_Status *statuses, enum completion_how how)
+{
+	completion->count = count < 0 || !requests ? 0 : count;
+	completion->lost = !make_room(completion, completion->count);
+	completion->requests = requests;
+	if (statuses != MPI_STATUSES_IGNORE || completion->lost)
+		completion->statuses = statuses;
+	if (completion->lost)
+		completion->count = 0;
+	if (completion->count)
+		memcpy(completion->old, requests, (size_t)completion->count * sizeof(*requests));
+	completion->held = how == COMPLETION_ALL || world.threads == MPI_THREAD_MULTIPLE;
+	if (completion->held)
+		hold(completion);
+}
+
+static table_slot *look(const struct completion *completion, int i)
+{
+	return completion->held ? completion->found[i] : request_find(completion->old[i]);
+}
+
+/* This request is done with: as MPI has it now, it is gone or may be started again. */
+static void let_go(struct completion *completion, int i, table_slot *slot)
+{
+	bool gone = completion->requests[i] == MPI_REQUEST_NULL;
+
+	completion->found[i] = NULL;
+	table_set(slot, gone ? TABLE_FREE : handle_key(completion->old[i]));
+}
+
+static void complete(struct completion *completion, int i, const MPI_Status *status)
+{
+	table_slot *slot = i >= 0 && i < completion->count ? look(completion, i) : NULL;
+
+	if (!slot)
+		return;
+	request_complete(request_at(slot), status);
+	let_go(completion, i, slot);
+}
+
+/* After an error: those that failed are gone, too. */
+static void drop_gone(struct completion *completion)
+{
+	for (int i = 0; i < completion->count; i++) {
+		table_slot *slot = NULL;
+
+		if (!completion->held && completion->requests[i] == MPI_REQUEST_NULL)
+			slot = request_find(completion->old[i]);
+		if (slot)
+			table_set(slot, TABLE_FREE);
+	}
+}
+
+/* Whether the statuses have errors of their own. */
+static bool in_status(int result)
+{
+	int class = result;
+
+	if (result != MPI_SUCCESS)
+		PMPI_Error_class(result, &class);
+	return class == MPI_ERR_IN_STATUS;
+}
+
+void completion_all(struct completion *completion, int result)
+{
+	bool each = in_status(result);
+
+	if (completion->lost)
+		api->untracked();
+	for (int i = 0; i < completion->count; i++)
+		if (each ? completion->statuses[i].MPI_ERROR == MPI_SUCCESS : result == MPI_SUCCESS)
+			complete(completion, i, &completion->statuses[i]);
+}
+
+void completion_any(struct completion *completion, int result, const int *index)
+{
+	if (completion->lost)
+		api->untracked();
+	if (result == MPI_SUCCESS)
+		complete(completion, *index, completion->statuses);
+	else
+		drop_gone(completion);
+}
+
+void completion_some(struct completion *completion, int result, const int *count, const int *indices)
+{
+	bool each = in_status(result);
+
+	if (completion->lost)
+		api->untracked();
+	if (each || result == MPI_SUCCESS)
+		for (int i = 0; i < *count && completion->count; i++)
+			if (!each || completion->statuses[i].MPI_ERROR == MPI_SUCCESS)
+				complete(completion, indices[i], &completion->statuses[i]);
+	if (result != MPI_SUCCESS)
+		drop_gone(completion);
+}
+
+/* One record a call: of the first that is not complete. */
+void completion_none(struct completion *completion)
+{
+	for (int i = 0; i < completion->count; i++) {
+		table_slot *slot = look(completion, i);
+
+		if (slot && request_at(slot)->active) {
+			api->request(HYB_OTHER_TESTED, request_at(slot)->number);
+			return;
+		}
+	}
+}
+
+void completion_end(struct completion *completion)
+{
+	for (int i = 0; completion->held && i < completion->count; i++)
+		if (completion->found[i])
+			let_go(completion, i, completion->found[i]);
+	if (completion->scratch)
+		scratch_give(completion->scratch, completion->scratch_size);
+}
+
+/* Whether it was cancelled, its completion tells: MPICH leaves that in a status as it was. */
+void completion_asked(MPI_Request request, bool done, const MPI_Status *status)
+{
+	table_slot *slot = request_find(request);
+
+	if (!slot || !request_at(slot)->active)
+		return;
+	if (!done)
+		api->request(HYB_OTHER_TESTED, request_at(slot)->number);
+	else if (!request_at(slot)->cancelling)
+		request_complete(request_at(slot), status);
+}

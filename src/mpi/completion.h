@@ -1,0 +1,64 @@
+/*
+ * The calls that complete requests: MPI_Wait*, MPI_Test*, and MPI_Request_free.
+ *
+ *	struct completion completion;
+ *
+ *	if (api->begin(&function)) {
+ *		completion_begin(&completion, count, requests, statuses, COMPLETION_ALL);
+ *		result = PMPI_Waitall(count, requests, completion.statuses);
+ *		if (api->end()) {
+ *			completion_all(&completion, result);
+ *			if (result != MPI_SUCCESS)
+ *				api->failed(result);
+ *			api->leave();
+ *		}
+ *		completion_end(&completion);
+ *	}
+ *
+ * MPI_Wait and MPI_Test are the same with a count of 1. MPI_Request_free: completion_begin(..., 1, request,
+ * MPI_STATUSES_IGNORE, COMPLETION_ALL) and completion_end() alone. Count may be 0 or negative, and what MPI
+ *calls an error is passed on to it: pointers may be NULL then.
+ */
+#ifndef HYB_MPI_COMPLETION_H
+#define HYB_MPI_COMPLETION_H
+
+#include "mpi/requests.h"
+
+#define COMPLETION_FEW 16 /* requests for which the structure itself has room */
+
+enum completion_how {
+	COMPLETION_ALL, /* Wait, Waitall, Test, Testall: all or none */
+	COMPLETION_SOME, /* Waitany, Waitsome, Testany, Testsome */
+};
+
+struct completion {
+	MPI_Status *statuses; /* to hand to MPI, in the place of the program's */
+	/* The rest is completion.c's own. */
+	int count;
+	bool held; /* `found` is filled in, its slots are held */
+	bool lost; /* there was no memory */
+	const MPI_Request *requests; /* the program's */
+	MPI_Request *old; /* what they were */
+	table_slot **found;
+	void *scratch;
+	size_t scratch_size;
+	MPI_Status few_statuses[COMPLETION_FEW];
+	MPI_Request few_old[COMPLETION_FEW];
+	table_slot *few_found[COMPLETION_FEW];
+};
+
+/* Before PMPI_X; always followed by completion_end(). */
+void completion_begin(struct completion *completion, int count, const MPI_Request *requests,
+	MPI_Status *statuses, enum completion_how how);
+/* One of these, between end() and leave(), whatever MPI returned: */
+void completion_all(struct completion *completion, int result); /* Wait*, Test* with a true flag */
+void completion_any(struct completion *completion, int result, const int *index); /* flag is true */
+void completion_some(struct completion *completion, int result, const int *count, const int *indices);
+void completion_none(struct completion *completion); /* flag is false, or no index: asked in vain */
+/* After PMPI_X, anywhere. */
+void completion_end(struct completion *completion);
+
+/* MPI_Request_get_status. */
+void completion_asked(MPI_Request request, bool done, const MPI_Status *status);
+
+#endif

@@ -1,0 +1,115 @@
+/*
+ * Communicators, windows and files: from MPI's handle to our id, and from its ranks to world ranks.
+ *
+ * Identities are computed by each member for itself, from what all members know (see handles.c). All
+ * functions: any thread, no lock, no communication. Where they may define a handle (all but those
+ * marked "no definition"), they are called where the runtime allows it: outside begin() ... leave(), or
+ * between end() and leave().
+ */
+#ifndef HYB_MPI_HANDLES_H
+#define HYB_MPI_HANDLES_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "mpi/world.h"
+
+/* Never freed: requests may outlive their communicator's handle. */
+struct handle {
+	uint64_t identity;
+	uint32_t id; /* for the runtime */
+	uint16_t kind; /* enum hyb_handle_kind */
+	bool positions; /* a file whose individual pointer may be asked for */
+	uint32_t rank, size; /* own rank, processes (of the own group) */
+	uint32_t remote; /* processes of the other group; 0: none, it is an intra-communicator */
+	uint32_t n_peers; /* of the group that peers and targets are named by */
+	const uint32_t *peers; /* their world ranks; NULL: the same numbers */
+	const uint32_t *members; /* the own group's; NULL: the same numbers */
+	_Atomic uint64_t made; /* handles made of it by all its processes together */
+	_Atomic uint64_t split; /* a file's split collective: offset + 1 where it began */
+};
+
+/* A handle as the table's key: of any of MPI's types, int or pointer. */
+#define handle_key(x) ((uint64_t)(uintptr_t)(x))
+
+/* NULL: not known. No definition. */
+struct handle *handle_find(uint64_t key);
+
+/* A handle that the program used with success; what nobody saw made gets defined. NULL: no memory. */
+struct handle *comm_handle(MPI_Comm comm);
+struct handle *win_handle(MPI_Win win);
+struct handle *file_handle(MPI_File file);
+
+extern struct handle *handle_world; /* NULL before world_define() */
+/* Defines MPI_COMM_WORLD and MPI_COMM_SELF; by world_define(). */
+void handles_start(void);
+
+/* Where definitions are not allowed: whether comm_handle() would make none. */
+static inline bool comm_known(MPI_Comm comm)
+{
+	return (comm == MPI_COMM_WORLD && handle_world) || handle_find(handle_key(comm));
+}
+
+/* World rank or HYB_PEER_*; `rank` of the group that messages go to (of an inter-communicator: the other). */
+static inline uint32_t handle_peer(const struct handle *handle, int rank)
+{
+	if (rank < 0 || (uint32_t)rank >= handle->n_peers)
+		return HYB_PEER_NONE;
+	return handle->peers ? handle->peers[rank] : (uint32_t)rank;
+}
+
+/*
+ * Around PMPI_X in every wrapper that makes a handle, measured or not: MPI's own calls of such functions
+ * inside of others (ROMIO dups) make nothing of the program's.
+ *
+ *	creation_enter(measured);
+ *	result = PMPI_Comm_dup(comm, newcomm);
+ *	outermost = creation_leave(measured);
+ *	measured = measured && api->end();
+ *	if (outermost && result == MPI_SUCCESS)
+ *		comm_duplicated(comm, *newcomm);
+ *
+ * To be called also while the program has paused: the others count on.
+ */
+void creation_enter(bool measured); /* what begin() said */
+bool creation_leave(bool measured);
+
+/*
+ * A call that all processes of `parent` made: split, split_type, create, cart, graph, merge, spawn ... `comm`
+ * may be MPI_COMM_NULL.
+ */
+void comm_created(MPI_Comm parent, MPI_Comm comm);
+/* The same for MPI_Comm_dup, MPI_Comm_dup_with_info, MPI_Comm_idup*: asks MPI nothing of the new one. */
+void comm_duplicated(MPI_Comm parent, MPI_Comm comm);
+/*
+ * A call that only the new communicator's own processes made: create_group (salt: its tag),
+ * create_from_group and intercomm_create_from_groups (salt: handle_text() of the string tag; parent
+ * MPI_COMM_NULL), intercomm_create, accept, connect (salt 0; parent MPI_COMM_NULL).
+ */
+void comm_gathered(MPI_Comm parent, MPI_Comm comm, uint64_t salt);
+/* MPI_Comm_get_parent, MPI_Comm_join: once for each communicator, if it is one. */
+void comm_met(MPI_Comm comm, const char *name);
+uint64_t handle_text(const char *text);
+
+void win_created(MPI_Comm parent, MPI_Win win);
+void file_opened(MPI_Comm parent, MPI_File file, const char *path);
+
+/*
+ * MPI_Comm_free, MPI_Comm_disconnect, MPI_Win_free, MPI_File_close, measured or not. MPI may hand out the
+ * same handle again at once, to another thread:
+ *
+ *	uint64_t key = handle_key(*comm);
+ *	struct handle *old = handle_find(key);
+ *	result = PMPI_Comm_free(comm);
+ *	if (result == MPI_SUCCESS)
+ *		handle_freed(key, old);
+ *
+ * No definition.
+ */
+void handle_freed(uint64_t key, const struct handle *old);
+
+void comm_named(MPI_Comm comm, const char *name);
+void win_named(MPI_Win win, const char *name);
+
+#endif

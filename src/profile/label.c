@@ -1,0 +1,44 @@
+#include "profile/label.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "profile/profile.h"
+
+/* The last part of a path; of a package's "__init__.py" and "__main__.py" the last two. */
+static const char *short_path(const char *path)
+{
+	const char *base = strrchr(path, '/'), *above = base;
+
+	if (!base)
+		return path;
+	if (strncmp(base, "/__init__.", 10) && strncmp(base, "/__main__.", 10))
+		return base + 1;
+	while (above > path && above[-1] != '/')
+		above--;
+	return above;
+}
+
+char *label_place(const struct label *label, bool full_paths)
+{
+	const char *file = label->file;
+	const char *module = strrchr(label->module, '/');
+	char *text = NULL;
+	int n = -1;
+
+	if (!full_paths)
+		file = short_path(file);
+	module = module && !full_paths ? module + 1 : label->module;
+	if (strstr(module, "libhybrid.so")) /* our wrapper of what the program called */
+		module = "";
+	if (label->kind == PROFILE_PROBE && *label->file)
+		n = label->line ? asprintf(&text, " (%s:%u)", file, label->line)
+				: asprintf(&text, " (%s)", file);
+	else if (label->kind != PROFILE_PROBE && *label->file && label->line)
+		n = asprintf(&text, ":%s:%u", file, label->line);
+	else if ((label->kind == PROFILE_LEAF || label->python) && *label->file)
+		n = asprintf(&text, ":%s", file);
+	else if (label->kind != PROFILE_PROBE && !*label->file && *module && *label->name != '[')
+		n = asprintf(&text, " (%s)", module);
+	return n < 0 ? NULL : text;
+}

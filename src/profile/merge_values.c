@@ -1,0 +1,89 @@
+#include "profile/merge.h"
+
+#include "format/format.h"
+#include "profile/times.h"
+
+bool merge_is_sampled(const struct hyb_node_info *node, size_t metrics)
+{
+	for (size_t k = 0; node->overflows && k < metrics; k++)
+		if (node->overflows[k])
+			return true;
+	return node->samples;
+}
+
+static void add_message(struct profile_node *to, const struct hyb_node_info *from)
+{
+	to->messages += from->calls;
+	to->sent += from->sent;
+	to->received += from->received;
+}
+
+/* Times and samples of node i, to where they will be shared out. */
+static int add_shares(const struct merge *m, const struct hyb_location_info *location, uint32_t i,
+	uint64_t ran, uint32_t own)
+{
+	uint64_t samples = location->nodes[i].samples;
+
+	if (ran && share_add_time(m->share, m->tree, location->source, own, ran))
+		return HYB_ENOMEM;
+	if (!samples)
+		return 0;
+	return share_add_samples(m->share, m->tree, location->source, own, samples, times_period(location));
+}
+
+/* The same for the rank, and what was blocked. */
+static int add_spread(const struct merge *m, const struct hyb_location_info *location, uint32_t i,
+	const struct times *times, uint32_t own)
+{
+	uint64_t period = times_period(location) ? times_period(location) : 1;
+	uint64_t weight = location->nodes[i].samples * period;
+	bool sampled = location->source != HYB_SOURCE_NONE;
+	struct spread_now now = {.fixed = times->blocked[i] + (sampled ? 0 : times->exclusive[i]),
+		.amount = sampled ? times->exclusive[i] : 0,
+		.weight = sampled ? weight : 0};
+
+	if (!now.fixed && !now.amount && !now.weight && !location->nodes[i].calls)
+		return 0;
+	return spreads_add(m->spreads, m->tree, own, &now);
+}
+
+static int add_metrics(const struct merge *m, const struct hyb_location_info *location, const uint32_t *own)
+{
+	struct metric_sums_target target = {.tree = m->tree,
+		.strings = m->strings,
+		.own = own,
+		.speaks = m->speaks,
+		.spreads = m->spreads,
+		.spread_name = m->spread_metric};
+
+	return metric_sums_add_location(m->metrics, location, &target);
+}
+
+int merge_values(struct merge *m, const struct hyb_location_info *location, const struct times *times,
+	const uint32_t *own)
+{
+	for (uint32_t i = 0; i < location->node_count; i++) {
+		const struct hyb_node_info *from = &location->nodes[i];
+		struct profile_node *to = &m->tree->nodes[own[i]];
+
+		if (from->type == HYB_TYPE_MESSAGE) {
+			add_message(to, from);
+			continue;
+		}
+		m->blocked += i ? times->blocked[i] : 0;
+		to->blocked += times->blocked[i];
+		to->samples += from->samples;
+		if (from->type == HYB_TYPE_REGION || from->type == HYB_TYPE_FUNCTION) {
+			to->calls += from->calls;
+			to->skipped += from->skipped;
+			to->demoted |= from->demoted;
+		}
+		if (m->spreads && !m->spread_metric && add_spread(m, location, i, times, own[i]))
+			return HYB_ENOMEM;
+		if (location->source == HYB_SOURCE_NONE)
+			to->exclusive += times->exclusive[i];
+		else if (add_shares(m, location, i, times->exclusive[i], own[i]))
+			return HYB_ENOMEM;
+	}
+	return add_metrics(m, location, own);
+}

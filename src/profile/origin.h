@@ -1,0 +1,13 @@
+/* Where time begins, for what shows events: one moment for all processes of an experiment. Pure. */
+#ifndef HYB_ORIGIN_H
+#define HYB_ORIGIN_H
+
+#include "hybrid/reader.h"
+
+/* ns to be added to times of a process to compare them with those of its experiment's first one. */
+int64_t origin_shift(const struct hyb_process *process);
+
+/* When the first process of the experiment began, ns as this process tells the time. */
+uint64_t origin_of(const struct hyb_process *process);
+
+#endif

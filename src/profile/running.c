@@ -1,0 +1,75 @@
+#include "profile/running.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "format/format.h"
+
+/* A clock may have been set so far, in ns, since a run began. */
+#define CLOCK_SET 60000000000
+
+struct process_stat {
+	char state; /* 'R' ... */
+	int64_t start; /* ns of CLOCK_BOOTTIME */
+};
+
+/* What the kernel says; false: there is no such process. */
+static bool read_stat(uint32_t pid, struct process_stat *ret)
+{
+	char path[32], text[1024], *at;
+	unsigned long long ticks = 0;
+	size_t length;
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/%u/stat", pid);
+	file = fopen(path, "re");
+	if (!file)
+		return false;
+	length = fread(text, 1, sizeof(text) - 1, file);
+	fclose(file);
+	text[length] = 0;
+	at = strrchr(text, ')'); /* behind the name, in which anything may be */
+	if (!at || sscanf(at + 1,
+			   " %c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %*d %*d %llu",
+			   &ret->state, &ticks) < 1)
+		return false;
+	ret->start = (int64_t)ticks * (1000000000 / sysconf(_SC_CLK_TCK));
+	return true;
+}
+
+static int64_t now(clockid_t clock)
+{
+	struct timespec t;
+
+	clock_gettime(clock, &t);
+	return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+}
+
+/* Whether the number belongs to a later process, or to one of another boot. CLOCK_BOOTTIME runs ahead of
+ * CLOCK_MONOTONIC by all that the machine slept, which may have been before or after the start. */
+static bool is_another(const struct hyb_process *process, const struct process_stat *stat)
+{
+	int64_t slept = now(CLOCK_BOOTTIME) - now(CLOCK_MONOTONIC);
+	int64_t booted = now(CLOCK_REALTIME) - now(CLOCK_BOOTTIME);
+	int64_t start = (int64_t)process->start - process->clock_shift_start;
+
+	return stat->start - slept > start + 1000000000 || start + process->realtime < booted - CLOCK_SET;
+}
+
+bool process_is_running(const struct hyb_process *process)
+{
+	struct process_stat stat;
+	char host[65] = "";
+
+	gethostname(host, sizeof(host) - 1);
+	if (process->state != HYB_STATE_RUNNING || strcmp(host, process->host))
+		return false;
+	if (!read_stat(process->pid, &stat)) /* or it is another user's, and hidden */
+		return kill((pid_t)process->pid, 0) && errno == EPERM;
+	/* Dead, but nobody has asked how it ended: in a container there may be nobody who does. */
+	return stat.state != 'Z' && stat.state != 'X' && !is_another(process, &stat);
+}

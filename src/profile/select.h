@@ -1,0 +1,25 @@
+/* Which threads take part, as options of all tools say it. Pure. */
+#ifndef HYB_SELECT_H
+#define HYB_SELECT_H
+
+#include "hybrid/reader.h"
+
+/* Zero bytes choose all. */
+struct selection {
+	uint32_t process, thread; /* by the numbers the kernel gave them; 0: all */
+	const char *ranks; /* "0-3,7", or NULL: all; else what is no rank takes no part */
+};
+
+/* Whether a value is good, and (for a number from 1 to `most`) what it is; else a user is to give ... */
+#define SELECTION_NUMBER "a whole number from 1"
+bool selection_number(const char *value, unsigned long most, uint32_t *ret);
+#define SELECTION_RANKS "numbers of ranks, as in 0-3,7"
+bool selection_ranks(const char *value);
+
+bool selection_is_all(const struct selection *selection);
+bool selection_has(const struct selection *selection, const struct hyb_location_info *location);
+
+/* What there is to say if nothing of `path` takes part. */
+void selection_nothing(const struct selection *selection, const char *path, char *text, size_t size);
+
+#endif

@@ -1,0 +1,32 @@
+/*
+ * The call path of a call of MPI: walked once, then known again by the words of
+ * the stack that the walk read (each frame's return address, at its place).
+ */
+#ifndef HYB_MPI_PATH_H
+#define HYB_MPI_PATH_H
+
+#include <stdint.h>
+
+struct thread;
+
+#define MPI_PATHS 64u /* that a thread remembers */
+#define MPI_PATH_FRAMES 48u /* deeper ones are walked each time */
+
+struct mpi_path {
+	uint64_t key; /* of the region of MPI; 0: free */
+	uintptr_t cfa; /* where the wrapper's frame ends */
+	uint32_t base; /* node of the region that was open */
+	uint32_t node; /* of the region of MPI, below the path */
+	uint32_t count;
+	uint32_t slot[MPI_PATH_FRAMES]; /* words above cfa - 8 where a return address was */
+	uintptr_t word[MPI_PATH_FRAMES]; /* that address */
+};
+
+/*
+ * The node of the region `key` below the path of the function whose frame ends
+ * at `cfa`; 0 if there is no room. Samples inside the region need not know of
+ * it. Owner thread; async-signal-safe, also while a handler runs on top of it
+ */
+uint32_t mpi_path_node(struct thread *t, uint64_t key, uintptr_t cfa);
+
+#endif

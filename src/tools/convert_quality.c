@@ -1,0 +1,43 @@
+/* What hybrid-report says of how well was measured, for formats that show it. */
+#include "base/json.h"
+#include "tools/convert.h"
+#include "tools/report_facts.h"
+#include "tools/report_matching.h"
+
+static int put_text(FILE *out, const struct report_inputs *inputs, const struct profile *profile)
+{
+	char *text = NULL;
+	size_t size;
+	struct style style = {.out = open_memstream(&text, &size), .width = 100, .utf8 = true};
+
+	if (!style.out)
+		return HYB_ENOMEM;
+	report_quality(&style, inputs, profile);
+	if (fclose(style.out)) {
+		free(text);
+		return HYB_ENOMEM;
+	}
+	fputs(",\n\"quality_text\":", out);
+	json_string(out, text);
+	free(text);
+	return 0;
+}
+
+int convert_put_quality(const struct selection *part, struct hyb_experiment *experiment,
+	const struct convert_profile *p, FILE *out)
+{
+	struct report_options options = {.view = REPORT_QUALITY, .part = *part};
+	struct report_input item = {experiment, p->symbols};
+	struct report_inputs inputs = {.items = &item, .count = 1, .options = &options};
+	int r = HYB_ENOMEM;
+
+	inputs.facts = facts_gather(&inputs);
+	inputs.matching = report_matching_make(&inputs, false);
+	if (inputs.facts && inputs.matching) {
+		report_json_quality(out, "quality", &inputs, p->profile);
+		r = put_text(out, &inputs, p->profile);
+	}
+	report_matching_free(inputs.matching);
+	facts_free(inputs.facts);
+	return r;
+}

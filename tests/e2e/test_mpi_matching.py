@@ -1,0 +1,70 @@
+"""Messages of real programs, matched after the run: which send a receive got is what the message itself says."""
+
+import pytest
+
+from conftest import BUILD, HYBRID_REPORT, report_json, run as run_command
+
+SHOW = BUILD / "tests/unit/show_matches"
+
+
+@pytest.fixture(params=[2, 5])
+def run(request, mpi, ranks):
+    result = ranks(request.param, mpi.compile("numbered.c"), "40", options=["--trace"])
+    assert result.returncode == 0, result.stderr
+    result.count = request.param
+    return result
+
+
+def received(run):
+    return [[tuple(map(int, line.split())) for line in run.truth(rank)] for rank in range(run.count)]
+
+
+def matching(run):
+    report = report_json("--unmatched", run.path)
+    return report, report["quality"]["matching"][0]
+
+
+def test_right_partners(run):
+    """Wild cards, persistent requests and matched probes, complete in any order, on overlapping communicators."""
+    truth = received(run)
+    result = run_command(SHOW, run.path)
+    assert (result.returncode, result.stderr) == (0, "")
+    found = {}
+    for line in result.stdout.splitlines():
+        sender, sent, receiver, place = map(int, line.split())
+        found[receiver, place] = (sender, sent)
+    assert found == {(rank, i): message for rank in range(run.count) for i, message in enumerate(truth[rank])}
+    report, counts = matching(run)
+    assert counts["matched"] == len(found) > 200
+    assert (counts["unsure"], counts["resized"], counts["partial"], counts["differing"]) == (0, 0, 0, 0)
+    assert not any(counts["sends"].values()) and not any(counts["receives"].values())
+    assert report["unmatched"] == []
+    text = run_command(HYBRID_REPORT, "--unmatched", run.path).stdout
+    assert "every send has its receive" in text and "0 sends without a receive" in " ".join(text.split())
+
+
+def test_lost_file(run):
+    """Of a rank whose file is gone, all partners are alone, and the others are as before."""
+    truth, lost, pid = received(run), run.count - 1, run.pid(run.count - 1)
+    before = matching(run)[1]
+    for path in run.files:
+        if f"-{pid}." in path.name:
+            path.unlink()
+    report, counts = matching(run)
+    to_it = sum(sender != lost for sender, _ in truth[lost])
+    from_it = sum(sender == lost for rank in range(lost) for sender, _ in truth[rank])
+    own = sum(sender == lost for sender, _ in truth[lost])
+    assert counts["sends"] == {**dict.fromkeys(counts["sends"], 0), "absent": to_it}
+    assert counts["receives"] == {**dict.fromkeys(counts["receives"], 0), "absent": from_it}
+    assert counts["matched"] == before["matched"] - to_it - from_it - own
+    assert {row["peer"] for row in report["unmatched"]} == {lost}
+    assert {row["reason"] for row in report["unmatched"]} == {"absent"}
+
+
+def test_no_trace(mpi, ranks):
+    """Without a trace nothing can be matched, and that is said."""
+    run = ranks(2, mpi.compile("numbered.c"), "2")
+    assert run.returncode == 0, run.stderr
+    assert report_json("--unmatched", run.path)["quality"]["matching"] == [None]
+    text = run_command(HYBRID_REPORT, "--quality", run.path).stdout
+    assert "not matched: there is no trace with regions (hybrid-run --trace)" in " ".join(text.split())

@@ -1,0 +1,162 @@
+"""What the report shows of a launch, against what the programs tell: messages, sizes, call paths, ranks, threads, lost files."""
+
+import re
+from collections import Counter, defaultdict
+
+import pytest
+
+from conftest import HYBRID_REPORT, path_of, report_json, run as run_command
+
+
+def flows(report):
+    """(from, to) to messages sent, bytes sent, messages received, bytes received."""
+    return {(f["from"], f["to"]): (f["sent"]["messages"], f["sent"]["bytes"], f["received"]["messages"],
+                                   f["received"]["bytes"]) for f in report["flows"] if f["kind"] == "point_to_point"}
+
+
+def true_flows(run, count):
+    found = defaultdict(lambda: [0, 0, 0, 0])
+    for rank in range(count):
+        for line in run.truth(rank):
+            what, *rest = line.split()
+            if what == "send":
+                pair, k = (rank, int(rest[0])), 0
+            elif what == "recv":
+                pair, k = (int(rest[0]), rank), 2
+            else:
+                continue
+            found[pair][k] += 1
+            found[pair][k + 1] += int(rest[1])
+    return {pair: tuple(sums) for pair, sums in found.items()}
+
+
+@pytest.mark.parametrize("options", [[], ["--trace"], ["--files=node"]], ids=" ".join)
+def test_matrix_and_sizes(mpi, ranks, options):
+    """The same with and without a trace, and in a file that the ranks share."""
+    run = ranks(4, mpi.compile("traffic.c"), options=options)
+    assert run.returncode == 0, run.stderr
+    assert len(run.files) == (1 if "--files=node" in options else 4)
+    report = run.report("--messages")
+    truth = true_flows(run, 4)
+    assert len(truth) == 6 and flows(report) == truth
+    sizes = Counter()
+    for row in report["sizes"]:
+        if row["operation"] == "send":
+            sizes[row["least_bytes"], row["most_bytes"]] += row["messages"]
+    true_sizes = Counter()
+    for rank in range(4):
+        for line in run.truth(rank):
+            if line.startswith("send"):
+                bits = int(line.split()[2]).bit_length()
+                true_sizes[2 ** (bits - 1), 2**bits - 1] += 1
+    assert sizes == true_sizes
+
+
+def test_call_paths(mpi, ranks):
+    """A call of MPI stands below the functions that called it, with its calls; those of the program are all there."""
+    run = ranks(3, mpi.compile("traffic.c"))
+    nodes = run.report()["nodes"]
+    found = Counter()
+    for node in nodes:
+        if node["name"].startswith("MPI_") and node["calls"]:
+            found["/".join(n["name"] for n in path_of(nodes, node["id"])[1:])] += node["calls"]
+
+    def calls(pattern):
+        return sum(count for path, count in found.items() if re.fullmatch(pattern, path))
+
+    sends = sum(line.startswith("send") for rank in range(3) for line in run.truth(rank))
+    assert calls(r"main/solve/MPI_Barrier") == 3
+    # Small functions are inlined, and seen nevertheless, or they were called by a jump.
+    assert calls(r"main/(solve/)?pairs/(send_to/)?MPI_Send") == sends == 9, found
+    assert calls(r"main/(solve/)?pairs/(receive_from/)?MPI_Recv") == sends, found
+    assert calls(r"main/MPI_Init") == calls(r"main/MPI_Finalize") == 3
+
+
+def test_time_of_calls(mpi, ranks):
+    """The time of each rank in a barrier is what it measured around it, and what it waited for."""
+    run = ranks(3, mpi.compile("traffic.c"), 60)
+    report = run.report("--mpi")
+    (barrier,) = [f for f in report["functions"] if f["name"] == "MPI_Barrier"]
+    truth = [float(line.split()[1]) for rank in range(3) for line in run.truth(rank) if line.startswith("barrier")]
+    assert len(truth) == 3 == barrier["calls"]
+    assert barrier["time_ns"] <= sum(truth) + 3 * 2000
+    assert barrier["time_ns"] >= sum(truth) - 3 * 2e6  # and nobody took the processor in between
+    assert truth[0] > 110e6 and truth[1] > 50e6
+
+
+def test_samples_inside_mpi(mpi, ranks):
+    """By default they are the time of the call; when asked for, they stand below the call that they serve."""
+    run = ranks(2, mpi.compile("busy.c"), options=["--wall", "--rate", "100"])
+    assert run.returncode == 0, run.stderr
+    plain, inside = run.report()["nodes"], run.report("--mpi-internals")["nodes"]
+    for nodes, wanted in ((plain, False), (inside, True)):
+        for function in ("first_wait", "second_wait"):
+            paths = [[n["name"] for n in path_of(nodes, node["id"])] for node in nodes if node["samples"]]
+            below = [path for path in paths if f"{function}" in path and "MPI_Recv" in path[:-1]]
+            assert bool(below) == wanted, (function, wanted)
+            assert all(path.index("MPI_Recv") > path.index(function) for path in below)
+    waited = {f: sum(n["inclusive_ns"] for n in plain if n["name"] == "MPI_Recv" and
+                     path_of(plain, n["id"])[-2]["name"] == f) for f in ("first_wait", "second_wait")}
+    assert waited["second_wait"] > 1.5 * waited["first_wait"] > 0
+
+
+def test_over_ranks(mpi, ranks):
+    """Each rank is 20 ms later: the first waits longest, the last shortest."""
+    run = ranks(4, mpi.compile("traffic.c"), 60)
+    report = run.report("--over-ranks")
+    (barrier,) = [n for n in report["nodes"] if n["name"] == "MPI_Barrier"]
+    assert (barrier["ranks"], barrier["max_rank"], barrier["min_rank"]) == (4, 0, 3)
+    truth = [float(line.split()[1]) for rank in range(4) for line in run.truth(rank) if line.startswith("barrier")]
+    assert barrier["max_ns"] <= truth[0] + 2000 and barrier["min_ns"] <= truth[3] + 2000
+    assert barrier["mean_ns"] * 4 == pytest.approx(barrier["inclusive_ns"], abs=4)
+
+
+def test_64_ranks(mpi, ranks):
+    """One experiment; on 2 processors, so nobody computes."""
+    run = ranks(64, mpi.compile("traffic.c"), 1, options=["--trace"])
+    assert run.returncode == 0, run.stderr
+    assert "64 ranks on 1 host" in run.stderr
+    assert len(run.files) == 1  # --files=auto
+    report = run.report("--messages")
+    assert report["quality"]["mpi"]["ranks"] == 64 and report["quality"]["damage"] == 0
+    truth = true_flows(run, 64)
+    assert len(truth) == 64 * 63 // 2 and flows(report) == truth
+
+
+# ------------------------------------------------------------------ files that are not there
+
+
+@pytest.fixture
+def damaged(mpi, ranks):
+    """damaged(how): an experiment of 4 ranks whose rank 2 has another file than it wrote."""
+
+    def function(how):
+        run = ranks(4, mpi.compile("traffic.c"), options=["--trace", "--files=process"])
+        assert run.returncode == 0, run.stderr
+        (file,) = [path for path in run.files if f"-{run.pid(2)}." in path.name]
+        how(file)
+        return run, file
+
+    return function
+
+
+def cut(file):
+    with open(file, "r+b") as stream:
+        stream.truncate(file.stat().st_size // 2 + 100)
+
+
+@pytest.mark.parametrize("how", [lambda f: f.unlink(), lambda f: f.write_bytes(b""), cut], ids=["missing", "empty", "cut"])
+def test_a_rank_whose_file_is_not_whole(damaged, how):
+    """One line says so, and the others are shown."""
+    run, file = damaged(how)
+    result = run_command(HYBRID_REPORT, "--quality", run.path)
+    assert result.returncode == 0, result.stderr
+    if how is cut:
+        assert file.name in result.stdout + result.stderr
+    else:
+        assert len(re.findall(r"^.*\brank\b.*\b2\b|^.*missing.*$", result.stdout, re.M)) >= 1, result.stdout
+    shown = flows(report_json("--messages", run.path))
+    truth = true_flows(run, 4)
+    for pair, sums in truth.items():
+        if 2 not in pair:
+            assert shown[pair] == sums
