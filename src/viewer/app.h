@@ -1,0 +1,69 @@
+/* What panes share: what is looked at, where the cursor is, and what they may ask for. One thread. */
+#ifndef HYB_APP_H
+#define HYB_APP_H
+
+#include <regex.h>
+
+#include "viewer/pane.h"
+#include "viewer/session.h"
+
+#define NO_NODE UINT32_MAX
+
+/* What the cursor of the main pane is on. Strings are the snapshot's profile's. */
+struct focus {
+	uint8_t kind; /* enum profile_kind; 0: nothing */
+	bool python;
+	const char *name, *file, *module;
+	unsigned line; /* 0: not known */
+	/* Node of snapshot->profile, or NO_NODE: a function (line 0), or a line, wherever it is called from.
+	 */
+	uint32_t node;
+};
+
+/* A tree to be shown instead of that of the profile: of a window of time. */
+struct window {
+	uint64_t from, to; /* ns */
+	struct profile_node
+		*nodes; /* as profile_nodes(), same indices as snapshot->profile has; NULL: no window */
+	uint64_t serial; /* of the snapshot */
+};
+
+struct app {
+	const struct view_options *options;
+	struct work *work;
+	struct session *session;
+	struct snapshot *snapshot; /* NULL: nothing is loaded yet */
+	struct query query; /* of it */
+	struct focus focus;
+	struct window window;
+	regex_t *search; /* NULL: none */
+	bool utf8;
+	struct pane **panes; /* all that there are */
+	size_t pane_count;
+	struct pane *main, *side; /* visible ones; side: NULL, or follows main */
+	struct pane *active; /* of them, has the keys */
+};
+
+/* Where the cursor is now; tells the side pane. */
+void app_focus(struct app *app, const struct focus *focus);
+
+/* Asks for another snapshot; a message says that it is made. */
+void app_query(struct app *app, const struct query *query);
+
+/* Takes `nodes` (NULL: back to all of time), and shows them in the tree pane. */
+void app_window(struct app *app, uint64_t from, uint64_t to, struct profile_node *nodes);
+
+/* Goes to a pane. */
+void app_show(struct app *app, const struct pane_class *pane);
+
+/* A line at the bottom until the next key: printf. `ink`: INK_PLAIN, INK_WARN or INK_BAD. */
+void app_say(struct app *app, unsigned ink, const char *format, ...) __attribute__((format(printf, 3, 4)));
+
+/* Asks for a line of text; `done` gets it if Enter ends it, `changed` at each key (may be NULL). */
+void app_prompt(struct app *app, const char *question, const char *text,
+	void (*changed)(struct app *app, const char *text), void (*done)(struct app *app, const char *text));
+
+/* Draws again soon: a job brought something. */
+void app_redraw(struct app *app);
+
+#endif

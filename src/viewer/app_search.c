@@ -1,0 +1,108 @@
+/* Search in the active pane, as one types. */
+#include <limits.h>
+#include <string.h>
+
+#include "viewer/app_state.h"
+
+static void forget(struct viewer *viewer)
+{
+	if (viewer->app.search)
+		regfree(viewer->app.search);
+	viewer->app.search = NULL;
+}
+
+/* Small letters find large ones, too. False: it is no expression, *ret_why says why. */
+static bool compile(struct viewer *viewer, const char *text, char ret_why[MESSAGE_MAX])
+{
+	int flags = REG_EXTENDED | REG_NOSUB, error;
+
+	forget(viewer);
+	if (!strpbrk(text, "ABCDEFGHIJKLMNOPQRSTUVWXYZ"))
+		flags |= REG_ICASE;
+	error = regcomp(&viewer->expression, text, flags);
+	if (error) {
+		regerror(error, &viewer->expression, ret_why, MESSAGE_MAX);
+		return false;
+	}
+	viewer->app.search = &viewer->expression;
+	return true;
+}
+
+static void find(struct app *app, int direction, bool here)
+{
+	struct pane *pane = app->active;
+
+	if (!pane->class->find)
+		app_say(app, INK_PLAIN, "nothing can be searched here");
+	else if (!app->search)
+		app_say(app, INK_PLAIN, "what is searched for? / asks");
+	else if (!pane->class->find(pane, app, direction, here))
+		app_say(app, INK_WARN, "not found");
+	else if (pane->class->moved)
+		pane->class->moved(pane, app);
+}
+
+static struct list *list_of(struct app *app)
+{
+	return app->active->class->list ? app->active->class->list(app->active) : NULL;
+}
+
+/* Each key begins again where the cursor was. */
+static void go_back(struct app *app)
+{
+	struct list *list = list_of(app);
+
+	if (!list)
+		return;
+	list_move(list, LONG_MIN);
+	list_move(list, (long)viewer_of(app)->search_cursor);
+	if (app->active->class->moved)
+		app->active->class->moved(app->active, app);
+}
+
+static void changed(struct app *app, const char *text)
+{
+	char why[MESSAGE_MAX];
+
+	go_back(app);
+	if (!*text)
+		forget(viewer_of(app));
+	else if (compile(viewer_of(app), text, why))
+		find(app, 1, true);
+	/* An expression that is not complete yet is no error. */
+}
+
+static void done(struct app *app, const char *text)
+{
+	char why[MESSAGE_MAX];
+
+	if (*text && !compile(viewer_of(app), text, why))
+		app_say(app, INK_BAD, "no regular expression: %s", why);
+	else if (*text)
+		find(app, 1, true);
+}
+
+void app_search(struct app *app, struct pane *pane)
+{
+	struct list *list = list_of(app);
+
+	(void)pane;
+	if (!app->active->class->find) {
+		app_say(app, INK_PLAIN, "nothing can be searched here");
+		return;
+	}
+	viewer_of(app)->search_cursor = list ? list->cursor : 0;
+	app_prompt(app, "Search:", "", changed, done);
+}
+
+void app_search_next(struct app *app, struct pane *pane)
+{
+	(void)pane;
+	find(app, 1, false);
+}
+
+void app_search_previous(struct app *app, struct pane *pane)
+{
+	(void)pane;
+	find(app, -1, false);
+}

@@ -1,0 +1,162 @@
+/* How good the measurement is: the quality block of hybrid-report. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "viewer/app.h"
+#include "viewer/quality_text.h"
+
+#define LABEL_COLUMNS 9 /* of the words in front of lines */
+
+struct quality_job {
+	struct job job;
+	struct app *app;
+	struct quality_pane *pane;
+	struct snapshot *snapshot;
+	unsigned width;
+	char *text;
+};
+
+struct quality_pane {
+	struct pane pane;
+	struct list list;
+	struct quality_job *pending; /* that makes the text; NULL: none */
+	char *text;
+	char **lines; /* in it */
+	bool failed;
+};
+
+static void run(struct job *job)
+{
+	struct quality_job *own = (struct quality_job *)job;
+
+	own->text = quality_text(own->snapshot, own->width);
+}
+
+static size_t split(struct quality_pane *quality)
+{
+	size_t count = 0;
+	char *at = quality->text;
+
+	for (const char *p = at; (p = strchr(p, '\n')); p++)
+		count++;
+	free(quality->lines);
+	quality->lines = calloc(count + 1, sizeof(*quality->lines));
+	if (!quality->lines)
+		return 0;
+	for (size_t i = 0; i < count; i++) {
+		quality->lines[i] = at;
+		at = strchr(at, '\n');
+		*at++ = 0;
+	}
+	return count;
+}
+
+static void done(struct job *job, bool cancelled)
+{
+	struct quality_job *own = (struct quality_job *)job;
+	struct quality_pane *quality = own->pane;
+
+	if (quality->pending == own)
+		quality->pending = NULL;
+	if (!cancelled) {
+		free(quality->text);
+		quality->text = own->text;
+		own->text = NULL;
+		quality->failed = !quality->text;
+		list_set(&quality->list, quality->text ? split(quality) : 0, quality->list.height);
+		app_redraw(own->app);
+	}
+	free(own->text);
+	snapshot_drop(own->snapshot);
+	free(own);
+}
+
+static void update(struct pane *pane, struct app *app, unsigned changed)
+{
+	struct quality_pane *quality = (struct quality_pane *)pane;
+	struct quality_job *job;
+
+	list_set(&quality->list, quality->list.count, pane->height);
+	if (!app->snapshot || !(changed & (CHANGED_SNAPSHOT | CHANGED_SIZE)))
+		return;
+	if (quality->pending)
+		work_cancel(app->work, &quality->pending->job);
+	quality->pending = NULL;
+	job = calloc(1, sizeof(*job));
+	quality->failed = !job;
+	if (!job)
+		return;
+	*job = (struct quality_job){.job = {.text = "judging the measurement", .run = run, .done = done},
+		.app = app,
+		.pane = quality,
+		.snapshot = snapshot_keep(app->snapshot),
+		.width = pane->width > 1 ? (unsigned)pane->width - 1 : 1};
+	quality->pending = job;
+	work_post(app->work, &job->job);
+}
+
+static void draw_line(const struct area *area, int y, const char *line)
+{
+	char label[LABEL_COLUMNS + 1];
+	const char *text = line + 1;
+	size_t length = strlen(text);
+
+	snprintf(label, sizeof(label), "%s", text);
+	canvas_text(area, y, 1, *line == '!' ? INK_WARN : INK_BOLD, label);
+	if (length > LABEL_COLUMNS)
+		canvas_text(area, y, 1 + LABEL_COLUMNS, *line == '!' ? INK_WARN : INK_PLAIN,
+			text + LABEL_COLUMNS);
+}
+
+static void draw(struct pane *pane, struct app *app, const struct area *area)
+{
+	struct quality_pane *quality = (struct quality_pane *)pane;
+	const struct list *list = &quality->list;
+
+	(void)app;
+	if (quality->failed)
+		canvas_text(area, 0, 1, INK_BAD, "out of memory");
+	for (int y = 0; y < area->height && list->top + (size_t)y < list->count; y++)
+		draw_line(area, y, quality->lines[list->top + (size_t)y]);
+	if (list->count > (size_t)area->height)
+		canvas_reverse(area, (int)(list->cursor - list->top), 0, area->width);
+}
+
+static struct list *list(struct pane *pane)
+{
+	return &((struct quality_pane *)pane)->list;
+}
+
+static bool find(struct pane *pane, struct app *app, int direction, bool here)
+{
+	struct quality_pane *quality = (struct quality_pane *)pane;
+	long at = (long)quality->list.cursor + (here ? 0 : direction);
+
+	for (; at >= 0 && (size_t)at < quality->list.count; at += direction)
+		if (!regexec(app->search, quality->lines[at] + 1, 0, NULL, 0)) {
+			list_move(&quality->list, at - (long)quality->list.cursor);
+			return true;
+		}
+	return false;
+}
+
+static void release(struct pane *pane, struct app *app)
+{
+	struct quality_pane *quality = (struct quality_pane *)pane;
+
+	(void)app;
+	free(quality->text);
+	free(quality->lines);
+}
+
+const struct pane_class quality_pane = {
+	.name = "quality",
+	.title = "Quality of the measurement",
+	.key = '8',
+	.size = sizeof(struct quality_pane),
+	.release = release,
+	.update = update,
+	.draw = draw,
+	.list = list,
+	.find = find,
+};
