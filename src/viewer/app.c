@@ -30,7 +30,14 @@ static void mark_all(struct app *app, unsigned changed, const struct pane *but)
 
 void app_focus(struct app *app, const struct focus *focus)
 {
-	app->focus = *focus;
+	struct focus copy;
+
+	if (!app->snapshot || focus->serial != app->snapshot->serial || focus_is(focus, &app->focus))
+		return;
+	if (focus_copy(&copy, focus))
+		app_say(app, INK_BAD, "out of memory");
+	focus_release(&app->focus);
+	app->focus = copy;
 	mark_all(app, CHANGED_FOCUS, app->main);
 }
 
@@ -122,7 +129,8 @@ static void take_snapshot(struct app *app, struct snapshot *snapshot)
 		app_say(app, INK_WARN, "trees show all of time again");
 	free(app->window.nodes);
 	app->window = (struct window){0};
-	app_carry_focus(app, old, snapshot);
+	if (old)
+		focus_carry(&app->focus, old, snapshot);
 	mark_all(app, CHANGED_SNAPSHOT | CHANGED_FOCUS, NULL);
 	snapshot_drop(old);
 }
@@ -177,7 +185,6 @@ static int begin(struct viewer *viewer, const struct view_options *options)
 
 	app->options = options;
 	app->query = query;
-	app->focus.node = NO_NODE;
 	app->work = work_new();
 	app->session = app->work ? session_new(options, app->work, loaded, viewer) : NULL;
 	if (!app->session || make_panes(app) || canvas_resize(&viewer->canvas, 1, 1))
@@ -200,6 +207,7 @@ static void end(struct viewer *viewer)
 	session_free(app->session);
 	snapshot_drop(app->snapshot);
 	query_release(&app->query);
+	focus_release(&app->focus);
 	free(app->window.nodes);
 	if (app->search)
 		regfree(app->search);

@@ -4,21 +4,8 @@
 
 #include <regex.h>
 
+#include "viewer/focus.h"
 #include "viewer/pane.h"
-#include "viewer/session.h"
-
-#define NO_NODE UINT32_MAX
-
-/* What the cursor of the main pane is on. Strings are the snapshot's profile's. */
-struct focus {
-	uint8_t kind; /* enum profile_kind; 0: nothing */
-	bool python;
-	const char *name, *file, *module;
-	unsigned line; /* 0: not known */
-	/* Node of snapshot->profile, or NO_NODE: a function (line 0), or a line, wherever it is called from.
-	 */
-	uint32_t node;
-};
 
 /* A tree to be shown instead of that of the profile: of a window of time. */
 struct window {
@@ -34,7 +21,7 @@ struct app {
 	struct session *session;
 	struct snapshot *snapshot; /* NULL: nothing is loaded yet */
 	struct query query; /* of it */
-	struct focus focus;
+	struct focus focus; /* a copy; its node is the snapshot's */
 	struct window window;
 	regex_t *search; /* NULL: none */
 	bool utf8;
@@ -44,7 +31,8 @@ struct app {
 	struct pane *active; /* of them, has the keys */
 };
 
-/* Where the cursor is now; tells the side pane. */
+/* Where the cursor is now; tells the side pane. What is of another snapshot than app->snapshot is not taken:
+ * who shows that tells again when it shows the new one. */
 void app_focus(struct app *app, const struct focus *focus);
 
 /* Asks for another snapshot; a message says that it is made. */

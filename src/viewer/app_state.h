@@ -41,10 +41,6 @@ void app_activate(struct app *app, struct pane *pane);
 /* A side pane: opens, or closes it. */
 void app_toggle(struct app *app, struct pane *pane);
 
-/* app_carry.c: finds what has the focus in a snapshot that takes the place of `from` (NULL: there was none).
- */
-void app_carry_focus(struct app *app, const struct snapshot *from, const struct snapshot *to);
-
 /* app_draw.c: all of it, with what panes have to update first. */
 void app_draw(struct viewer *viewer);
 /* Whether both panes show at once. */

@@ -182,16 +182,17 @@ static void find_function(const struct locations *l, const struct focus *focus, 
 void locations_find(const struct locations *l, const struct snapshot *snapshot, const struct focus *focus,
 	struct location_value *ret_values, struct profile_value *ret_metrics)
 {
+	uint32_t node = focus_node(focus, snapshot);
 	size_t metrics;
 
 	profile_metrics(l->profile, &metrics);
 	memset(ret_values, 0, l->count * sizeof(*ret_values));
 	if (ret_metrics)
 		memset(ret_metrics, 0, l->count * metrics * sizeof(*ret_metrics));
-	if (!focus->kind || focus->node == 0)
+	if (!focus->kind || node == 0)
 		find_node(l, snapshot, 0, metrics, ret_values, ret_metrics);
-	else if (focus->node != NO_NODE)
-		find_node(l, snapshot, focus->node, metrics, ret_values, ret_metrics);
+	else if (node != NO_NODE)
+		find_node(l, snapshot, node, metrics, ret_values, ret_metrics);
 	else
 		find_function(l, focus, metrics, ret_values, ret_metrics);
 }

@@ -81,16 +81,17 @@ static void start(struct assembly_pane *p, struct app *app)
 static bool is_code(const struct focus *focus)
 {
 	return focus->kind && focus->kind != PROFILE_ROOT && focus->kind != PROFILE_INCOMPLETE &&
-	       !focus->python && focus->module && *focus->module;
+	       !focus->python && *focus->module;
 }
 
 /* Takes over what the cursor is on; whether it is anything else than before. */
-static bool take_focus(struct assembly_pane *p, const struct focus *focus)
+static bool take_focus(struct assembly_pane *p, const struct focus *focus, const struct snapshot *snapshot)
 {
+	uint32_t node = focus_node(focus, snapshot);
 	bool other = !p->name || !p->module || !p->file || strcmp(p->name, focus->name) ||
 		     strcmp(p->module, focus->module) || strcmp(p->file, focus->file);
 
-	if (!other && p->line == focus->line && p->node == focus->node)
+	if (!other && p->line == focus->line && p->node == node)
 		return false;
 	p->go |= other || p->line != focus->line;
 	if (other) {
@@ -105,7 +106,7 @@ static bool take_focus(struct assembly_pane *p, const struct focus *focus)
 		assembly_release(&p->assembly);
 	}
 	p->line = focus->line;
-	p->node = focus->node;
+	p->node = node;
 	return true;
 }
 
@@ -117,7 +118,7 @@ static void update(struct pane *pane, struct app *app, unsigned changed)
 	(void)changed;
 	if (!app->snapshot || !is_code(&app->focus))
 		return;
-	other = take_focus(p, &app->focus);
+	other = take_focus(p, &app->focus, app->snapshot);
 	if (p->name && p->file && p->module && (other || p->serial != app->snapshot->serial))
 		start(p, app);
 }
@@ -215,8 +216,9 @@ static void other_syntax(struct app *app, struct pane *pane)
 	struct assembly_pane *p = self(pane);
 
 	p->att = !p->att;
-	if (app->snapshot && p->name && p->file && p->module && is_code(&app->focus))
-		start(p, app);
+	p->serial = 0; /* made anew */
+	pane->changed |= CHANGED_FOCUS;
+	app_redraw(app);
 }
 
 static void scroll_left(struct app *app, struct pane *pane)

@@ -131,7 +131,7 @@ static bool take_focus(struct source_pane *p, const struct app *app)
 	const struct focus *focus = &app->focus;
 	const struct profile_node *nodes = profile_nodes(app->snapshot->profile);
 	bool other = !p->file || strcmp(p->file, focus->file) != 0;
-	bool is_node = focus->node < profile_count(app->snapshot->profile);
+	uint32_t node = focus_node(focus, app->snapshot);
 
 	/* Not where the same is looked at in another snapshot: one may have scrolled. */
 	if (!other && focus->line == p->focused && p->function && !strcmp(p->function, focus->name))
@@ -139,7 +139,7 @@ static bool take_focus(struct source_pane *p, const struct app *app)
 	free(p->function);
 	p->function = strdup(focus->name);
 	p->wanted = p->focused = focus->line;
-	p->declared = is_node ? nodes[focus->node].declared : 0;
+	p->declared = node != NO_NODE ? nodes[node].declared : 0;
 	p->go = true;
 	if (!other)
 		return false;
@@ -160,7 +160,7 @@ static void update(struct pane *pane, struct app *app, unsigned changed)
 	const struct focus *focus = &app->focus;
 	bool other = false;
 
-	if (!app->snapshot || !focus->kind || !focus->file || !*focus->file)
+	if (!app->snapshot || !focus->kind || !*focus->file)
 		return;
 	if (changed & CHANGED_FOCUS || !p->file)
 		other = take_focus(p, app);
@@ -179,7 +179,7 @@ static const char *empty(struct pane *pane, struct app *app)
 
 	if (!focus->kind)
 		return "no function or line is chosen: put the cursor of another pane on one";
-	if (focus->file && *focus->file)
+	if (*focus->file)
 		return NULL;
 	if (focus->kind == PROFILE_ROOT || focus->kind == PROFILE_INCOMPLETE)
 		return "no code stands here: choose a function or a line";
@@ -266,7 +266,8 @@ static void choose(struct app *app, struct pane *pane)
 			       .file = best->file,
 			       .module = best->module,
 			       .line = best->line,
-			       .node = NO_NODE});
+			       .node = NO_NODE,
+			       .serial = app->snapshot->serial});
 }
 
 static void take_map(struct app *app, const char *text)

@@ -40,19 +40,20 @@ int timeline_cursor_column(const struct timeline_pane *t)
 /* What the cursor is on, for the panes at the side. */
 static void tell_focus(struct timeline_pane *t, struct app *app)
 {
-	struct focus focus = {.node = NO_NODE};
+	struct focus focus = {0};
 	uint32_t node;
 
-	if (!t->base || !t->data || app->snapshot != t->base->snapshot || app->main != &t->pane)
+	if (!t->base || !t->data || app->main != &t->pane)
 		return;
+	focus.serial = t->base->snapshot->serial;
 	node = timeline_node(t, t->list.cursor, timeline_cursor_column(t), NULL);
 	if (node && node != TIMELINE_NOWHERE) {
 		const struct profile_node *n = timeline_profile(t, node);
 
-		focus = (struct focus){n->kind, n->python, n->name, n->file, n->module, n->line, node};
+		focus = (struct focus){
+			n->kind, n->python, n->name, n->file, n->module, n->line, node, focus.serial};
 	}
-	if (focus.node != app->focus.node || focus.kind != app->focus.kind)
-		app_focus(app, &focus);
+	app_focus(app, &focus);
 }
 
 /* A window of that length, with the cursor at the same share of it, within the run. */

@@ -51,7 +51,7 @@ const struct tree_row *tree_pane_row(const struct tree_pane *p)
 
 /* ---------------------------------------------------------------- cursor */
 
-/* Strings of a row: where it is made of the profile's node, that one's. */
+/* Names of a row: where it is made of the profile's node, that one's. */
 static struct focus focus_of(struct tree_pane *p, uint32_t node)
 {
 	uint32_t origin = tree_data_origin(p->data, node);
@@ -67,19 +67,18 @@ static struct focus focus_of(struct tree_pane *p, uint32_t node)
 		.file = n->file,
 		.module = n->module,
 		.line = n->line,
-		.node = origin == FOREST_NONE ? NO_NODE : origin};
+		.node = origin == FOREST_NONE ? NO_NODE : origin,
+		.serial = p->data->request.snapshot->serial};
 }
 
 static void tell_focus(struct app *app, struct tree_pane *p)
 {
 	const struct tree_row *row = tree_pane_row(p);
-	struct focus focus = {.node = NO_NODE};
+	struct focus focus;
 
-	/* What is shown is of another snapshot until its job is done: the focus is told again then. */
-	if (app->main != &p->pane || (p->data && p->data->request.snapshot != app->snapshot))
+	if (app->main != &p->pane || !p->data)
 		return;
-	if (row)
-		focus = focus_of(p, row->node);
+	focus = row ? focus_of(p, row->node) : (struct focus){.serial = p->data->request.snapshot->serial};
 	app_focus(app, &focus);
 }
 

@@ -14,6 +14,7 @@
 
 #include "hyb_writer.h"
 #include "profile/running.h"
+#include "viewer/focus.h"
 #include "viewer/forest_data.h"
 #include "viewer/session.h"
 
@@ -50,6 +51,29 @@ static void write_threads(const char *path, const uint32_t *ids, size_t count)
 		writer_node_at(w, below)->inclusive = 100;
 		writer_location_end(w, ids[i], 3000);
 	}
+	writer_header(w)->state = HYB_STATE_EXITED;
+	writer_write(w, path);
+	writer_free(w);
+}
+
+/* A thread that called early, then, if it did, solve and step below it. */
+static void write_early(const char *path, bool solved)
+{
+	struct writer *w = writer_new();
+	uint64_t early = writer_region(w, "early", "app.c", 1, HYB_REGION_USER);
+	uint64_t solve = writer_region(w, "solve", "app.c", 3, HYB_REGION_USER);
+	uint64_t step = writer_region(w, "step", "app.c", 9, HYB_REGION_USER);
+	uint32_t root = writer_location(w, 1, 101, 1000), node;
+
+	node = writer_node(w, 1, root, HYB_NODE_REGION, early);
+	node = writer_node(w, 1, node, HYB_NODE_REGION, early);
+	writer_node_at(w, node)->count = 1;
+	if (solved) {
+		node = writer_node(w, 1, root, HYB_NODE_REGION, solve);
+		node = writer_node(w, 1, node, HYB_NODE_REGION, step);
+		writer_node_at(w, node)->count = 1;
+	}
+	writer_location_end(w, 1, 3000);
 	writer_header(w)->state = HYB_STATE_EXITED;
 	writer_write(w, path);
 	writer_free(w);
@@ -215,6 +239,55 @@ static void test_selection(void **state)
 	assert_int_equal(find(f->snapshot->profile, "solve", 0)->calls, 12);
 }
 
+/* What the cursor is on outlives what told it, and its place in the tree is that of one snapshot only. */
+static void test_focus(void **state)
+{
+	struct fixture *f = *state;
+	struct query query = {.mode = PROFILE_ROUTINE};
+	struct focus focus = {.kind = PROFILE_PROBE, .line = 9}, same;
+	struct snapshot *before;
+	const struct profile_node *nodes;
+	char name[] = "step", file[] = "app.c";
+	uint32_t node;
+
+	load(f, &query, false);
+	nodes = profile_nodes(f->snapshot->profile);
+	node = (uint32_t)(find(f->snapshot->profile, "solve", 0) - nodes);
+	focus.node = (uint32_t)(find(f->snapshot->profile, "step", node) - nodes);
+	focus.serial = f->snapshot->serial;
+	focus.name = name;
+	focus.file = file;
+	assert_int_equal(focus_copy(&same, &focus), 0);
+	*name = *file = 'x';
+	assert_string_equal(same.name, "step");
+	assert_string_equal(same.file, "app.c");
+	assert_string_equal(same.module, "");
+	assert_int_equal(focus_node(&same, f->snapshot), focus.node);
+	assert_false(focus_is(&same, &focus));
+
+	before = snapshot_keep(f->snapshot);
+	write_early(f->first, true);
+	load(f, &query, true);
+	assert_int_equal(focus_node(&same, f->snapshot), NO_NODE);
+	focus_carry(&same, before, f->snapshot);
+	assert_int_equal(focus_node(&same, before), NO_NODE);
+	snapshot_drop(before);
+	node = focus_node(&same, f->snapshot);
+	nodes = profile_nodes(f->snapshot->profile);
+	assert_int_not_equal(node, focus.node);
+	assert_string_equal(nodes[node].name, "step");
+	assert_string_equal(nodes[nodes[node].parent].name, "solve");
+	assert_string_equal(same.name, "step");
+
+	before = snapshot_keep(f->snapshot);
+	write_early(f->first, false);
+	load(f, &query, true);
+	focus_carry(&same, before, f->snapshot);
+	assert_int_equal(same.kind, 0);
+	focus_release(&same);
+	snapshot_drop(before);
+}
+
 static void test_failure(void **state)
 {
 	struct fixture *f = *state;
@@ -351,6 +424,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_snapshot, begin, end),
 		cmocka_unit_test_setup_teardown(test_read_at, begin, end),
 		cmocka_unit_test_setup_teardown(test_selection, begin, end),
+		cmocka_unit_test_setup_teardown(test_focus, begin, end),
 		cmocka_unit_test_setup_teardown(test_failure, begin, end),
 		cmocka_unit_test_setup_teardown(test_cancelled, begin, end),
 		cmocka_unit_test_setup_teardown(test_several_and_base, begin, end),
