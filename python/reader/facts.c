@@ -27,7 +27,7 @@ struct fact {
 static const char *const sources[] = {"none", "cpu-timer", "task-clock", "timer", "wall", NULL};
 static const char *const states[] = {"", "running", "exited", "exec", "stopped", NULL};
 static const char *const partials[] = {"", "no_rule", "bad_stack", "too_deep", NULL};
-static const char *const drops[] = {"in_probe", "no_space", "paused", "idle", "stopped", NULL};
+static const char *const drops[] = {"in_probe", "no_space", "paused", "idle", "stopped", "no_stack", NULL};
 static const char *const faults[] = {
 	"not_entered", "not_left", "too_deep", "nested", "no_space", "too_many", NULL};
 static const char *const pythons[] = {"woven", "lost", "unmatched", "released", NULL};

@@ -364,7 +364,8 @@ enum hyb_drop {
 	HYB_DROP_PAUSED = 2, /* the program paused the measurement */
 	HYB_DROP_IDLE = 3, /* monotonic timer only: the thread had not run */
 	HYB_DROP_STOPPED = 4, /* the measurement has ended */
-	HYB_DROP_COUNT = 5
+	HYB_DROP_NO_STACK = 5, /* the thread's stack was nearly full */
+	HYB_DROP_COUNT = 6
 };
 #define HYB_DROP_SLOTS 16
 

@@ -4,6 +4,7 @@
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/auxv.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -104,11 +105,12 @@ static void main_stack(uintptr_t *ret_lo, uintptr_t *ret_hi)
 {
 	extern void *__libc_stack_end;
 	struct rlimit limit = {8u << 20, 8u << 20};
-	uintptr_t hi = (uintptr_t)__libc_stack_end;
+	const char *last = (const char *)getauxval(AT_EXECFN); /* the limit counts from behind this */
+	uintptr_t hi = (uintptr_t)__libc_stack_end, end = last ? (uintptr_t)last + strlen(last) : hi;
 
 	getrlimit(RLIMIT_STACK, &limit);
 	*ret_hi = hi;
-	*ret_lo = hi - (limit.rlim_cur < (1u << 30) ? limit.rlim_cur : 1u << 30);
+	*ret_lo = (end | (HYB_PAGE - 1)) + 1 - (limit.rlim_cur < (1u << 30) ? limit.rlim_cur : 1u << 30);
 }
 
 /* As what an MPI launcher started the process: the report tells who of them never called MPI. */

@@ -20,6 +20,8 @@ struct cause {
 
 #define CHECK_SAMPLES 64u /* how often the budget is looked at */
 #define JITTER_SAMPLES 16u /* how often the period is varied */
+#define SAMPLE_STACK \
+	8192u /* bytes that a sample may need below the handler's frame: 3,200 measured, and new modules */
 
 /* A signal that was held back comes in our wrapper's depths: the wrapper is what was called. */
 static void trim_wrapper(struct unwind *u)
@@ -278,6 +280,14 @@ static bool was_abandoned(struct thread *t, const ucontext_t *context)
 	return true;
 }
 
+/* Whether a sample still fits the thread's stack; one of the program's own making is trusted. */
+static bool has_room(const struct thread *t)
+{
+	uintptr_t sp = (uintptr_t)__builtin_frame_address(0);
+
+	return sp < t->stack_lo || sp >= t->stack_hi || sp - t->stack_lo > SAMPLE_STACK;
+}
+
 static void handler(int sig, siginfo_t *info, void *context)
 {
 	uint64_t now = clock_tick();
@@ -300,6 +310,8 @@ static void handler(int sig, siginfo_t *info, void *context)
 		t->loc->dropped[HYB_DROP_STOPPED]++;
 		sampler_stop(t);
 		t->state = THREAD_STOPPED;
+	} else if (!has_room(t)) {
+		t->loc->dropped[HYB_DROP_NO_STACK]++;
 	} else {
 		uintptr_t busy_sp = t->busy_sp; /* of a probe that has not set its state yet */
 
@@ -365,6 +377,9 @@ void sampler_install(struct thread *t)
 
 	/* Nothing of the program's runs on top of it, from where it could jump away. */
 	sigfillset(&action.sa_mask);
+	/* On the last bytes of a stack our own frame may be what overflows it: that is the program's signal.
+	 */
+	sigdelset(&action.sa_mask, SIGSEGV);
 	if (rt.source)
 		signal_take_over(t, &action);
 }

@@ -26,12 +26,14 @@ static size_t stack_size(const pthread_attr_t *attr)
 static void attach(struct thread *t, void *frame, uintptr_t function)
 {
 	uintptr_t top = (uintptr_t)frame;
+	/* glibc's own data of a thread lie in the last page of its stack. */
+	uintptr_t end = ((uintptr_t)pthread_self() | (HYB_PAGE - 1)) + 1;
 
 	/* Its attributes may have blocked our signal. */
 	if (rt.source && signal_block(false))
 		t->blocks_signal = true;
 
-	if (!thread_attach(t, top, function + 1, top + 16 - t->start.stack_size, top + 16))
+	if (!thread_attach(t, top, function + 1, end - t->start.stack_size, top + 16))
 		thread_free(t);
 }
 

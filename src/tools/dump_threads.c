@@ -4,7 +4,7 @@
 static const char *const sources[] = {"none", "cpu-timer", "task-clock", "timer", "wall", "event"};
 static const char *const node_kinds[] = {
 	NULL, "root", "region", "function", "call", "leaf", "partial", "python", "await", "message"};
-static const char *const drops[] = {"in_probe", "no_space", "paused", "idle", "stopped"};
+static const char *const drops[] = {"in_probe", "no_space", "paused", "idle", "stopped", "no_stack"};
 static const char *const partials[] = {NULL, "no_rule", "bad_stack", "too_deep"};
 static const char *const pythons[] = {"woven", "lost", "unmatched", "released"};
 static const char *const faults[] = {"not_entered", "not_left", "too_deep", "nested", "no_space", "too_many"};

@@ -22,6 +22,7 @@ static const struct words drops[] = {
 	[HYB_DROP_PAUSED] = {"paused", "while paused"},
 	[HYB_DROP_IDLE] = {"idle", "the thread had not run"},
 	[HYB_DROP_STOPPED] = {"stopped", "the measurement had ended"},
+	[HYB_DROP_NO_STACK] = {"no_stack", "the stack was nearly full"},
 };
 
 static const struct words partials[] = {

@@ -11,6 +11,7 @@ CASES = [
     "none_strays",
     "altstack",
     "stack_overflow",
+    "stack_end",
     "realtime",
     "signalfd",
     "sigwait_all",

@@ -156,11 +156,15 @@ static void killed(long n)
 static void sleeps(long n)
 {
 	struct timespec t = {0, 200000};
+	struct rusage before, after;
 
 	HYBRID_ENTER("sleeps");
+	getrusage(RUSAGE_THREAD, &before);
 	for (long i = 0; i < n; i++)
 		nanosleep(&t, NULL);
+	getrusage(RUSAGE_THREAD, &after);
 	HYBRID_LEAVE("sleeps");
+	tell("voluntary", after.ru_nvcsw - before.ru_nvcsw);
 }
 
 static void bytes(long n)

@@ -5,11 +5,13 @@
  */
 #include "work.h"
 
+#include <alloca.h>
 #include <errno.h>
 #include <hybrid/hybrid.h>
 #include <pthread.h>
 #include <setjmp.h>
 #include <signal.h>
+#include <sys/auxv.h>
 #include <sys/signalfd.h>
 #include <sys/time.h>
 #include <sys/wait.h>
@@ -239,6 +241,42 @@ static void stack_overflow(const char *argument)
 	for (volatile int i = 0; i < 20; i++)
 		if (!sigsetjmp(overflowed, 1))
 			overflow(0);
+	puts("PASS");
+}
+
+/* Burns time with `room` bytes left below the frame. */
+static NOINLINE void burn_above(char *end, size_t room)
+{
+	char here;
+	volatile char *deep = alloca((size_t)(&here - end) - room);
+
+	*deep = 1;
+	burn_ms(15);
+}
+
+/* From where only the kernel's frame of a signal and little more have room. */
+static void *burn_at_the_end(void *argument)
+{
+	size_t least = getauxval(AT_MINSIGSTKSZ) + 1536, size;
+	pthread_attr_t attributes;
+	void *end;
+
+	CHECK(!pthread_getattr_np(pthread_self(), &attributes));
+	CHECK(!pthread_attr_getstack(&attributes, &end, &size));
+	CHECK(!pthread_attr_destroy(&attributes));
+	for (size_t room = least; room <= least + 12288; room += 512)
+		burn_above(end, room);
+	return NULL;
+}
+
+/* What fits the stack without samples fits it with them. */
+static void stack_end(const char *argument)
+{
+	pthread_t thread;
+
+	CHECK(!pthread_create(&thread, NULL, burn_at_the_end, NULL));
+	CHECK(!pthread_join(thread, NULL));
+	burn_at_the_end(NULL);
 	puts("PASS");
 }
 
@@ -487,6 +525,7 @@ int main(int argc, char **argv)
 		{"default_action", default_action},
 		{"altstack", altstack},
 		{"stack_overflow", stack_overflow},
+		{"stack_end", stack_end},
 		{"realtime", realtime},
 		{"signalfd", run_signalfd},
 		{"sigwait_all", sigwait_all},
