@@ -1,40 +1,10 @@
 /* Locations: the node under the tree's cursor over threads or processes, with what is even and what is not.
  */
 #include <curses.h>
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "profile/figures.h"
-#include "profile/spread.h"
-#include "viewer/locations.h"
-
-enum value { VALUE_INCLUSIVE = 0, VALUE_EXCLUSIVE, VALUE_SAMPLES, VALUE_CALLS, VALUES };
-
-static const char *const value_names[VALUES] = {"inclusive", "exclusive", "samples", "calls"};
-
-struct row {
-	size_t location; /* the first one of a process's */
-	size_t locations;
-	char name[PROFILE_LOCATION_NAME];
-	double value; /* ns, or a number; NAN: not defined */
-	bool part; /* takes part in the profile */
-};
-
-struct locations_pane {
-	struct pane pane;
-	struct list list;
-	struct locations data; /* without a profile: not made yet */
-	struct snapshot *snapshot; /* of which that is */
-	struct making *making; /* the job for the next one */
-	bool by_process, by_value;
-	size_t shown; /* enum value, behind them the metrics that are shown */
-	struct row *rows;
-	size_t count;
-	bool *picked; /* by location */
-	struct profile_spread spread;
-	char error[512];
-};
+#include "viewer/pane_locations.h"
 
 struct making {
 	struct job job;
@@ -45,11 +15,6 @@ struct making {
 	struct hyb_error err;
 	int result;
 };
-
-static struct locations_pane *of(struct pane *pane)
-{
-	return (struct locations_pane *)pane;
-}
 
 /* ------------------------------------------------------------------ rows */
 
@@ -164,15 +129,6 @@ static void sum_up(struct locations_pane *p)
 		if (p->rows[i].part && v > 0)
 			spread_add(&p->spread, (uint64_t)v, (uint32_t)i);
 	}
-}
-
-static uint64_t parts_of(const struct locations_pane *p)
-{
-	uint64_t parts = 0;
-
-	for (size_t i = 0; i < p->count; i++)
-		parts += p->rows[i].part;
-	return parts;
 }
 
 /* Without memory: no rows. */
@@ -299,7 +255,7 @@ static void start(struct locations_pane *p, struct app *app)
 
 static void update(struct pane *pane, struct app *app, unsigned changed)
 {
-	struct locations_pane *p = of(pane);
+	struct locations_pane *p = locations_of(pane);
 
 	if (changed & CHANGED_SNAPSHOT && app->snapshot && app->snapshot != p->snapshot)
 		start(p, app);
@@ -310,7 +266,7 @@ static void update(struct pane *pane, struct app *app, unsigned changed)
 
 static void release(struct pane *pane, struct app *app)
 {
-	struct locations_pane *p = of(pane);
+	struct locations_pane *p = locations_of(pane);
 
 	(void)app;
 	locations_release(&p->data);
@@ -321,118 +277,11 @@ static void release(struct pane *pane, struct app *app)
 
 static const char *empty(struct pane *pane, struct app *app)
 {
-	struct locations_pane *p = of(pane);
+	struct locations_pane *p = locations_of(pane);
 
 	if (*p->error)
 		return p->error;
 	return app->snapshot && !p->data.profile ? "splitting the profile by location ..." : NULL;
-}
-
-/* --------------------------------------------------------------- drawing */
-
-static bool is_time(const struct locations_pane *p)
-{
-	return p->shown <= VALUE_EXCLUSIVE;
-}
-
-static const char *shown_name(const struct locations_pane *p)
-{
-	const struct column_set *set = &p->snapshot->columns;
-
-	return p->shown < VALUES ? value_names[p->shown] : set->items[set->shown[p->shown - VALUES]].name;
-}
-
-static const char *figure(const struct locations_pane *p, double value, char text[FIGURE_SIZE])
-{
-	if (value != value)
-		snprintf(text, FIGURE_SIZE, "-");
-	else if (is_time(p))
-		figure_duration((uint64_t)value, text);
-	else if (value < 0 || value != (double)(uint64_t)value)
-		snprintf(text, FIGURE_SIZE, "%.4g", value);
-	else
-		figure_count((uint64_t)value, text);
-	return text;
-}
-
-static bool adds_up(const struct locations_pane *p)
-{
-	const struct column_set *set = &p->snapshot->columns;
-
-	return p->shown < VALUES || !set->items[set->shown[p->shown - VALUES]].ratio;
-}
-
-static const char *focus_name(const struct app *app)
-{
-	const struct focus *f = &app->focus;
-
-	return !f->kind ? "[total]" : *f->name ? f->name : f->file;
-}
-
-static void draw_head(const struct locations_pane *p, const struct app *app, const struct area *area)
-{
-	const struct profile_spread *s = &p->spread;
-	char total[FIGURE_SIZE], mean[FIGURE_SIZE], least[FIGURE_SIZE], most[FIGURE_SIZE],
-		deviation[FIGURE_SIZE];
-	uint64_t parts = parts_of(p);
-	int x = canvas_printf(area, 0, 0, INK_PLAIN, "%s of ", shown_name(p));
-
-	x += canvas_cut(area, 0, x, area->width - x - 20, INK_BOLD, focus_name(app));
-	canvas_printf(area, 0, x, INK_PLAIN, " over %" PRIu64 " %s", parts,
-		p->by_process ? "processes" : "threads");
-	if (!s->ranks || !adds_up(p))
-		return;
-	canvas_printf(area, 1, 0, INK_PLAIN,
-		"total %s  mean %s  min %s  max %s (%s)  deviation %s  imbalance %.1f %%",
-		figure(p, (double)s->total, total), figure(p, (double)profile_spread_mean(s, parts), mean),
-		figure(p, (double)profile_spread_least(s, parts), least), figure(p, (double)s->most, most),
-		p->rows[s->most_rank].name, figure(p, profile_spread_deviation(s, parts), deviation),
-		profile_spread_imbalance(s, parts));
-}
-
-static void draw_row(
-	const struct locations_pane *p, const struct area *area, int y, const struct row *row, int names)
-{
-	char text[FIGURE_SIZE];
-	double share = p->spread.most ? row->value / (double)p->spread.most : 0;
-	int x = 2 + names + 1;
-
-	if (p->picked && p->picked[row->location])
-		canvas_glyph(area, y, 0, INK_KEY, GLYPH_MARK);
-	canvas_cut(area, y, 2, names, row->part ? INK_PLAIN : INK_DIM, row->name);
-	if (!row->part) {
-		canvas_text(area, y, x, INK_DIM, "not selected");
-		return;
-	}
-	canvas_printf(area, y, x, INK_PLAIN, "%12s", figure(p, row->value, text));
-	if (share >= 0 && share <= 1)
-		canvas_bar(area, y, x + 14, area->width - x - 14, share, canvas_heat(share));
-}
-
-static void draw(struct pane *pane, struct app *app, const struct area *area)
-{
-	struct locations_pane *p = of(pane);
-	int names = 12;
-
-	if (!p->snapshot)
-		return;
-	for (size_t i = 0; i < p->count; i++) {
-		int columns = canvas_columns(area->canvas, p->rows[i].name);
-
-		names = columns > names ? columns : names;
-	}
-	names = names > area->width / 3 ? area->width / 3 : names;
-	list_set(&p->list, p->count, area->height - 3);
-	draw_head(p, app, area);
-	canvas_printf(area, 2, 2, INK_DIM, "%-*s %12s  of the largest%s", names,
-		p->by_process ? "process" : "thread", shown_name(p), p->by_value ? ", largest first" : "");
-	for (int i = 0; i < p->list.height && p->list.top + (size_t)i < p->count; i++) {
-		size_t at = p->list.top + (size_t)i;
-
-		draw_row(p, area, 3 + i, &p->rows[at], names);
-		if (at == p->list.cursor)
-			canvas_reverse(area, 3 + i, 0, area->width);
-	}
 }
 
 /* -------------------------------------------------------------- commands */
@@ -448,7 +297,7 @@ static bool is_current(const struct locations_pane *p, struct app *app)
 
 static void next_value(struct app *app, struct pane *pane)
 {
-	struct locations_pane *p = of(pane);
+	struct locations_pane *p = locations_of(pane);
 
 	if (!is_current(p, app))
 		return;
@@ -458,23 +307,23 @@ static void next_value(struct app *app, struct pane *pane)
 
 static void toggle_process(struct app *app, struct pane *pane)
 {
-	if (!is_current(of(pane), app))
+	if (!is_current(locations_of(pane), app))
 		return;
-	of(pane)->by_process ^= true;
-	make_rows(of(pane), app);
+	locations_of(pane)->by_process ^= true;
+	make_rows(locations_of(pane), app);
 }
 
 static void toggle_order(struct app *app, struct pane *pane)
 {
-	if (!is_current(of(pane), app))
+	if (!is_current(locations_of(pane), app))
 		return;
-	of(pane)->by_value ^= true;
-	make_rows(of(pane), app);
+	locations_of(pane)->by_value ^= true;
+	make_rows(locations_of(pane), app);
 }
 
 static void pick(struct app *app, struct pane *pane)
 {
-	struct locations_pane *p = of(pane);
+	struct locations_pane *p = locations_of(pane);
 	const struct row *row = &p->rows[p->list.cursor];
 
 	(void)app;
@@ -490,7 +339,7 @@ static void pick(struct app *app, struct pane *pane)
 /* What is picked, or where the cursor is. */
 static void take(struct app *app, struct pane *pane)
 {
-	struct locations_pane *p = of(pane);
+	struct locations_pane *p = locations_of(pane);
 	struct query query = app->query;
 	const struct row *row = &p->rows[p->list.cursor];
 	size_t count = p->snapshot ? p->snapshot->location_count : 0;
@@ -518,31 +367,33 @@ static void take_all(struct app *app, struct pane *pane)
 
 	query.selected = NULL;
 	query.selected_count = 0;
-	free(of(pane)->picked);
-	of(pane)->picked = NULL;
+	free(locations_of(pane)->picked);
+	locations_of(pane)->picked = NULL;
 	app_query(app, &query);
 }
 
 static struct list *list(struct pane *pane)
 {
-	return &of(pane)->list;
+	return &locations_of(pane)->list;
 }
 
 static void mouse(struct pane *pane, struct app *app, int y, int x, unsigned button)
 {
-	struct locations_pane *p = of(pane);
+	struct locations_pane *p = locations_of(pane);
+
+	size_t row = p->list.top + (size_t)(y - HEAD_LINES);
 
 	(void)x;
-	if (y < 3)
+	if (y < HEAD_LINES || row >= p->count)
 		return;
-	list_move(&p->list, (long)(p->list.top + (size_t)y - 3) - (long)p->list.cursor);
+	list_move(&p->list, (long)row - (long)p->list.cursor);
 	if (button == MOUSE_DOUBLE)
 		take(app, pane);
 }
 
 static bool find(struct pane *pane, struct app *app, int direction, bool here)
 {
-	struct locations_pane *p = of(pane);
+	struct locations_pane *p = locations_of(pane);
 	long at = (long)p->list.cursor + (here ? 0 : direction);
 
 	for (; at >= 0 && (size_t)at < p->count; at += direction)
@@ -571,7 +422,7 @@ const struct pane_class locations_pane = {
 	.release = release,
 	.update = update,
 	.empty = empty,
-	.draw = draw,
+	.draw = locations_draw,
 	.list = list,
 	.mouse = mouse,
 	.find = find,

@@ -1,6 +1,7 @@
 """The panes of locations and of communication: what they show is what hybrid-report says, and what the program did."""
 
 import re
+import shutil
 import subprocess
 
 import pytest
@@ -39,6 +40,31 @@ int main(int argc, char **argv)
 """
 
 
+NAMED_THREADS = """
+#define _GNU_SOURCE
+#include <pthread.h>
+#include "hybrid/hybrid.h"
+static void *work(void *name)
+{
+	volatile long x = 0;
+	pthread_setname_np(pthread_self(), name);
+	HYBRID_ENTER("work");
+	while (x < 50000000)
+		x++;
+	HYBRID_LEAVE("work");
+	return NULL;
+}
+int main(void)
+{
+	pthread_t threads[2];
+	pthread_create(&threads[0], NULL, work, "a_long_name_one");
+	pthread_create(&threads[1], NULL, work, "a_long_name_two");
+	for (int i = 0; i < 2; i++)
+		pthread_join(threads[i], NULL);
+}
+"""
+
+
 @pytest.fixture
 def experiment(mpi, ranks):
     e = ranks(2, mpi.compile(PROGRAM))
@@ -63,7 +89,8 @@ def duration(ns):
 
 def rows_of(screen):
     """name -> value, of the rows below the heading."""
-    return {match[1]: match[2] for match in re.finditer(r"^[● ] (rank \d(?: thread \d+(?: \S+)?)?) {2,}(\S+(?: [num]?s)?)", screen, re.M)}
+    row = r"^[● ] (rank \d(?: thread \d+(?: \S+)?)?|process \d+ thread \d+(?: \S+)?) {2,}(\S+(?: [num]?s)?)"
+    return {match[1]: match[2] for match in re.finditer(row, screen, re.M)}
 
 
 def test_locations_are_those_of_the_report(experiment, terminal):
@@ -75,8 +102,14 @@ def test_locations_are_those_of_the_report(experiment, terminal):
     times = [node["inclusive_ns"] for node in top.values()]
     assert f"over {len(times)} threads" in screen and f"total {duration(sum(times))}" in screen
     assert f"max {duration(max(times))}" in screen and f"min {duration(min(times))}" in screen
-    if terminal.width > 80:
-        assert f"imbalance {100 * (max(times) / (sum(times) / len(times)) - 1):.1f} %" in screen
+    assert f"imbalance {100 * (max(times) / (sum(times) / len(times)) - 1):.1f} %" in screen
+
+
+def test_long_names_are_whole(measure, compile_c, terminal, tmp_path):
+    program = tmp_path / "program_of_a_long_name"
+    shutil.copy(compile_c(NAMED_THREADS), program)
+    test_locations_are_those_of_the_report(measure(program).path, terminal)
+    assert len([name for name in rows_of(terminal.screen()) if "a_long_name_" in name]) == 2
 
 
 def test_the_node_under_the_cursor(experiment, terminal):
