@@ -6,6 +6,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/array.h"
 #include "profile/traffic.h"
 #include "viewer/app.h"
 
@@ -19,21 +20,15 @@ static const char *const measure_names[MEASURES] = {"messages", "bytes", "time"}
 #define NARROW 2 /* of one with a digit: how many tenths of the logarithm of the largest */
 #define LABEL 10
 
-struct traffic {
-	struct profile *profile;
-	uint64_t *worlds;
-	size_t world_count;
-	struct traffic_sizes sizes;
-	struct profile_flow *pairs;
-	size_t pair_count;
-};
-
 struct communication_pane {
 	struct pane pane;
 	struct list list;
-	struct traffic data;
-	struct snapshot *snapshot; /* of which that is */
-	struct reading *reading;
+	struct snapshot *snapshot; /* whose profile's traffic shows: */
+	uint64_t *worlds;
+	size_t world_count;
+	struct traffic_sizes sizes;
+	struct profile_flow *pairs; /* NULL: out of memory */
+	size_t pair_count;
 	enum measure measure;
 	enum view view;
 	size_t world; /* index */
@@ -42,79 +37,24 @@ struct communication_pane {
 	int width; /* of a cell: WIDE or NARROW */
 	uint64_t most; /* of its cells */
 	size_t column; /* of the cursor */
-	char error[512];
 };
 
 /* ------------------------------------------------------------------ data */
 
-struct reading {
-	struct job job;
-	struct communication_pane *pane;
-	struct app *app;
-	struct snapshot *snapshot;
-	struct traffic read;
-	size_t at; /* location that was asked about last */
-	struct hyb_error err;
-	int result;
-};
-
-static bool takes_part(void *data, const struct hyb_location_info *location)
-{
-	struct reading *r = data;
-
-	return snapshot_has(r->snapshot, location, &r->at) && !atomic_load(&r->job.stop);
-}
-
-static bool add_world(struct traffic *t, uint64_t world)
-{
-	uint64_t *more;
-
-	for (size_t i = 0; i < t->world_count; i++)
-		if (t->worlds[i] == world)
-			return true;
-	more = realloc(t->worlds, (t->world_count + 1) * sizeof(*more));
-	if (!more)
-		return false;
-	t->worlds = more;
-	t->worlds[t->world_count++] = world;
-	return true;
-}
-
-static void read_traffic(struct job *job)
-{
-	struct reading *r = (struct reading *)job;
-	struct profile_options options = {.traffic = true, .select = takes_part, .data = r};
-	const struct profile_flow *flows;
-
-	r->read.profile = profile_new(&options);
-	r->result = r->read.profile ? 0 : HYB_ENOMEM;
-	for (size_t i = 0; !r->result && i < r->snapshot->base_from; i++)
-		r->result = profile_add(r->read.profile, r->snapshot->opened[i].experiment,
-			r->snapshot->opened[i].symbols, &r->err);
-	if (!r->result)
-		r->result = profile_finish(r->read.profile, &r->err);
-	if (r->result)
-		return;
-	flows = profile_flows(r->read.profile, &r->read.pair_count);
-	for (size_t i = 0; !r->result && i < r->read.pair_count; i++)
-		r->result = add_world(&r->read, flows[i].world) ? 0 : HYB_ENOMEM;
-	traffic_sum_sizes(r->read.profile, &r->read.sizes);
-	r->read.pairs = traffic_largest(flows, r->read.pair_count);
-	if (!r->read.pairs)
-		r->result = HYB_ENOMEM;
-}
-
-static void traffic_release(struct traffic *t)
-{
-	profile_free(t->profile);
-	free(t->worlds);
-	free(t->pairs);
-	*t = (struct traffic){0};
-}
-
 static struct communication_pane *of(struct pane *pane)
 {
 	return (struct communication_pane *)pane;
+}
+
+static bool add_world(struct communication_pane *p, uint64_t world)
+{
+	for (size_t i = 0; i < p->world_count; i++)
+		if (p->worlds[i] == world)
+			return true;
+	if (!ARRAY_ROOM(p->worlds, p->world_count))
+		return false;
+	p->worlds[p->world_count++] = world;
+	return true;
 }
 
 static void forget_matrix(struct communication_pane *p)
@@ -124,76 +64,55 @@ static void forget_matrix(struct communication_pane *p)
 	p->columns = 0;
 }
 
-static void read_done(struct job *job, bool cancelled)
+static void forget(struct communication_pane *p)
 {
-	struct reading *r = (struct reading *)job;
-	struct communication_pane *p = r->pane;
-
-	if (p->reading == r)
-		p->reading = NULL;
-	if (!cancelled && !r->result) {
-		traffic_release(&p->data);
-		p->data = r->read;
-		r->read = (struct traffic){0};
-		snapshot_drop(p->snapshot);
-		p->snapshot = snapshot_keep(r->snapshot);
-		p->world = p->world < p->data.world_count ? p->world : 0;
-		forget_matrix(p);
-		app_redraw(r->app);
-	} else if (!cancelled) {
-		snprintf(p->error, sizeof(p->error), "%s",
-			r->result == HYB_ENOMEM ? "out of memory" : r->err.text);
-	}
-	traffic_release(&r->read);
-	snapshot_drop(r->snapshot);
-	free(r);
+	forget_matrix(p);
+	snapshot_drop(p->snapshot);
+	free(p->worlds);
+	free(p->pairs);
+	p->snapshot = NULL;
+	p->worlds = NULL;
+	p->pairs = NULL;
+	p->world_count = p->pair_count = 0;
 }
 
 static void update(struct pane *pane, struct app *app, unsigned changed)
 {
 	struct communication_pane *p = of(pane);
-	struct reading *r;
+	const struct profile_flow *flows;
+	bool whole = true;
 
-	if (!(changed & CHANGED_SNAPSHOT) || !app->snapshot || app->snapshot == p->snapshot)
+	(void)changed;
+	if (!app->snapshot || app->snapshot == p->snapshot)
 		return;
-	if (p->reading)
-		work_cancel(app->work, &p->reading->job);
-	r = p->reading = calloc(1, sizeof(*r));
-	if (!r)
-		return;
-	*p->error = 0;
-	r->job.text = "summing messages";
-	r->job.run = read_traffic;
-	r->job.done = read_done;
-	r->pane = p;
-	r->app = app;
-	r->snapshot = snapshot_keep(app->snapshot);
-	work_post(app->work, &r->job);
+	forget(p);
+	p->snapshot = snapshot_keep(app->snapshot);
+	flows = profile_flows(p->snapshot->profile, &p->pair_count);
+	p->pairs = traffic_largest(flows, p->pair_count);
+	traffic_sum_sizes(p->snapshot->profile, &p->sizes);
+	for (size_t i = 0; whole && i < p->pair_count; i++)
+		whole = add_world(p, flows[i].world);
+	p->world = p->world < p->world_count ? p->world : 0;
+	if (!whole || !p->pairs)
+		app_say(app, INK_BAD, "out of memory");
+	p->pair_count = p->pairs ? p->pair_count : 0;
 }
 
 static void release(struct pane *pane, struct app *app)
 {
-	struct communication_pane *p = of(pane);
-
 	(void)app;
-	forget_matrix(p);
-	traffic_release(&p->data);
-	snapshot_drop(p->snapshot);
+	forget(of(pane));
 }
 
 static const char *empty(struct pane *pane, struct app *app)
 {
 	struct communication_pane *p = of(pane);
 
-	if (*p->error)
-		return p->error;
 	if (!app->snapshot)
 		return NULL;
 	if (!profile_quality(app->snapshot->profile)->mpi_calls)
 		return "no calls of MPI were measured";
-	if (!p->data.profile)
-		return "summing messages ...";
-	if (!p->data.pair_count && p->data.sizes.first > p->data.sizes.last)
+	if (p->snapshot && !p->pair_count && p->sizes.first > p->sizes.last)
 		return "no messages: the calls of MPI that were measured sent nothing";
 	return NULL;
 }
@@ -242,14 +161,14 @@ static const char *rank_name(uint32_t rank, char text[FIGURE_SIZE])
  * there is none. */
 static bool have_matrix(struct communication_pane *p, int columns)
 {
-	uint64_t world = p->data.world_count ? p->data.worlds[p->world] : 0;
+	uint64_t world = p->world_count ? p->worlds[p->world] : 0;
 
 	if (p->columns != columns) {
 		forget_matrix(p);
-		if (columns < NARROW || !matrix_range(&p->matrix, p->data.profile, world))
+		if (columns < NARROW || !matrix_range(&p->matrix, p->snapshot->profile, world))
 			return false;
 		p->width = p->matrix.last - p->matrix.first < (unsigned)columns / WIDE ? WIDE : NARROW;
-		if (matrix_fill(&p->matrix, p->data.profile, world, (size_t)(columns / p->width)))
+		if (matrix_fill(&p->matrix, p->snapshot->profile, world, (size_t)(columns / p->width)))
 			return false;
 		p->columns = columns;
 	}
@@ -343,7 +262,7 @@ static void draw_sizes(struct communication_pane *p, const struct area *area)
 {
 	static const char *const names[TRAFFIC_GROUPS] = {
 		"sent", "received", "collective", "one-sided", "read", "written"};
-	const struct traffic_sizes *s = &p->data.sizes;
+	const struct traffic_sizes *s = &p->sizes;
 	size_t rows = s->first <= s->last ? s->last - s->first + 1 : 0;
 	int x = 8;
 	char text[FIGURE_SIZE];
@@ -377,9 +296,9 @@ static void draw_pairs(struct communication_pane *p, const struct area *area)
 {
 	canvas_text(area, 0, 0, INK_BOLD, "largest pairs, most bytes first");
 	canvas_text(area, 1, 0, INK_DIM, "    from      to    msgs   bytes    mean     sending   receiving");
-	list_set(&p->list, p->data.pair_count, area->height - HEAD);
-	for (int i = 0; i < p->list.height && p->list.top + (size_t)i < p->data.pair_count; i++) {
-		const struct profile_flow *f = &p->data.pairs[p->list.top + (size_t)i];
+	list_set(&p->list, p->pair_count, area->height - HEAD);
+	for (int i = 0; i < p->list.height && p->list.top + (size_t)i < p->pair_count; i++) {
+		const struct profile_flow *f = &p->pairs[p->list.top + (size_t)i];
 		struct profile_side side = traffic_of(f);
 		char a[FIGURE_SIZE], b[FIGURE_SIZE], n[FIGURE_SIZE], bytes[FIGURE_SIZE], mean[FIGURE_SIZE];
 		char sending[FIGURE_SIZE], receiving[FIGURE_SIZE];
@@ -402,7 +321,7 @@ static void draw(struct pane *pane, struct app *app, const struct area *area)
 	struct communication_pane *p = of(pane);
 
 	(void)app;
-	if (p->data.profile)
+	if (p->snapshot)
 		draws[p->view](p, area);
 }
 
@@ -425,13 +344,13 @@ static void next_world(struct app *app, struct pane *pane)
 {
 	struct communication_pane *p = of(pane);
 
-	if (p->data.world_count < 2) {
+	if (p->world_count < 2) {
 		app_say(app, INK_PLAIN, "all ranks are of one MPI_COMM_WORLD");
 		return;
 	}
-	p->world = (p->world + 1) % p->data.world_count;
+	p->world = (p->world + 1) % p->world_count;
 	forget_matrix(p);
-	app_say(app, INK_PLAIN, "MPI_COMM_WORLD %zu of %zu", p->world + 1, p->data.world_count);
+	app_say(app, INK_PLAIN, "MPI_COMM_WORLD %zu of %zu", p->world + 1, p->world_count);
 }
 
 static void left(struct app *app, struct pane *pane)
