@@ -6,6 +6,8 @@
 
 #include "base/array.h"
 
+#define LOOK 4096u /* steps between two looks at whether to stop */
+
 static int keep_lone(struct matching *m, const struct hyb_step *step)
 {
 	struct matching_lone lone = {
@@ -33,12 +35,20 @@ static void keep_reversed(struct matching *m, const struct hyb_step *step)
 	m->reversed_count += m->reversed_count < MATCHING_WORST;
 }
 
-static int walk(struct hyb_model *model, struct matching *m)
+static bool is_stopped(const struct matching_stop *stop)
+{
+	return stop && stop->asked(stop->data);
+}
+
+static int walk(struct hyb_model *model, const struct matching_stop *stop, struct matching *m)
 {
 	const struct hyb_step *step;
+	unsigned n = 0;
 	int result;
 
 	while ((result = hyb_model_next(model, &step)) > 0) {
+		if (n++ % LOOK == 0 && is_stopped(stop))
+			return HYB_EIO;
 		m->events = step->pos;
 		if (step->kind == HYB_STEP_LONE)
 			result = keep_lone(m, step);
@@ -71,7 +81,8 @@ static uint64_t clock_error(struct hyb_experiment *experiment)
 	return worst + second;
 }
 
-int matching_make(struct hyb_experiment *experiment, struct matching *ret, struct hyb_error *err)
+int matching_make(struct hyb_experiment *experiment, const struct matching_stop *stop, struct matching *ret,
+	struct hyb_error *err)
 {
 	struct hyb_model *model = hyb_model_open(experiment, err);
 	struct matching m = {.error = clock_error(experiment)};
@@ -79,13 +90,15 @@ int matching_make(struct hyb_experiment *experiment, struct matching *ret, struc
 
 	if (!model)
 		return err->code;
-	result = walk(model, &m);
+	result = walk(model, stop, &m);
 	hyb_model_close(model);
 	if (result < 0) {
 		matching_release(&m);
 		err->code = result;
 		snprintf(err->text, sizeof(err->text), "%s: %s", hyb_experiment_path(experiment),
-			result == HYB_ENOMEM ? "out of memory" : "its trace cannot be read");
+			result == HYB_ENOMEM ? "out of memory"
+			: is_stopped(stop)   ? "interrupted"
+					     : "its trace cannot be read");
 		return result;
 	}
 	*ret = m;

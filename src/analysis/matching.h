@@ -29,8 +29,15 @@ struct matching {
 	uint64_t error; /* ns: what the clocks of two ranks may differ by; HYB_TIME_UNKNOWN */
 };
 
-/* 0; or enum hyb_result, *err says why and nothing is held. */
-int matching_make(struct hyb_experiment *experiment, struct matching *ret, struct hyb_error *err);
+/* Asked from time to time on the way through a trace: whether to give up. */
+struct matching_stop {
+	bool (*asked)(void *data);
+	void *data;
+};
+
+/* 0; or enum hyb_result, *err says why and nothing is held. `stop`: NULL: never. */
+int matching_make(struct hyb_experiment *experiment, const struct matching_stop *stop, struct matching *ret,
+	struct hyb_error *err);
 void matching_release(struct matching *matching);
 
 /* The name of the call that began it, "" if that is not known. */

@@ -68,7 +68,7 @@ static int put_quality(void *data, const struct convert_profile *p, FILE *out)
 {
 	const struct screen *screen = data;
 
-	return convert_put_quality(&screen->options->selection, screen->experiment, p, out);
+	return convert_put_quality(&screen->options->selection, screen->experiment, p, &stop, out);
 }
 
 static uint64_t count_records(const struct hyb_experiment *experiment)

@@ -45,9 +45,10 @@ int output_finish(struct output *output);
 /* Removes what was written so far, if output_finish() did not succeed. */
 void output_abandon(struct output *output);
 
-/* convert_quality.c: as convert_job.quality, of the chosen part of the experiment. */
+/* convert_quality.c: as convert_job.quality, of the chosen part of the experiment. `stop`: as convert_job's.
+ */
 int convert_put_quality(const struct selection *part, struct hyb_experiment *experiment,
-	const struct convert_profile *p, FILE *out);
+	const struct convert_profile *p, const volatile sig_atomic_t *stop, FILE *out);
 
 /* "hybrid-convert: ..." on stderr; returns -1. */
 int convert_failed(const char *format, ...) __attribute__((format(printf, 1, 2)));

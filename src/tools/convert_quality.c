@@ -23,17 +23,26 @@ static int put_text(FILE *out, const struct report_inputs *inputs, const struct 
 	return 0;
 }
 
-int convert_put_quality(const struct selection *part, struct hyb_experiment *experiment,
-	const struct convert_profile *p, FILE *out)
+static bool is_stopped(void *data)
 {
+	const volatile sig_atomic_t *stop = *(const volatile sig_atomic_t **)data;
+
+	return *stop;
+}
+
+int convert_put_quality(const struct selection *part, struct hyb_experiment *experiment,
+	const struct convert_profile *p, const volatile sig_atomic_t *stop, FILE *out)
+{
+	const struct matching_stop matching_stop = {is_stopped, &stop};
 	struct report_options options = {.view = REPORT_QUALITY, .part = *part};
 	struct report_input item = {experiment, p->symbols};
 	struct report_inputs inputs = {.items = &item, .count = 1, .options = &options};
 	int r = HYB_ENOMEM;
 
 	inputs.facts = facts_gather(&inputs);
-	inputs.matching = report_matching_make(&inputs, false);
-	if (inputs.facts && inputs.matching) {
+	if (inputs.facts)
+		inputs.matching = report_matching_make(&inputs, false, &matching_stop);
+	if (inputs.matching) {
 		report_json_quality(out, "quality", &inputs, p->profile);
 		r = put_text(out, &inputs, p->profile);
 	}

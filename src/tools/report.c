@@ -262,7 +262,7 @@ static int match(struct side *side, const struct ranks *ranks)
 {
 	if (!side->profile) /* there is nothing to compare with */
 		return 0;
-	side->inputs.matching = report_matching_make(&side->inputs, ranks->mpi);
+	side->inputs.matching = report_matching_make(&side->inputs, ranks->mpi, NULL);
 	return side->inputs.matching ? 0 : HYB_ENOMEM;
 }
 

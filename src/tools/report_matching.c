@@ -35,13 +35,14 @@ static enum report_matched what_to_do(const struct report_inputs *inputs)
 	return asked || inputs->facts->traced_bytes <= UNASKED_MAX ? REPORT_MATCH_DONE : REPORT_MATCH_LARGE;
 }
 
-static void match(struct hyb_experiment *experiment, bool partial, struct report_match *ret)
+static void match(struct hyb_experiment *experiment, bool partial, const struct matching_stop *stop,
+	struct report_match *ret)
 {
 	struct hyb_experiment *whole = experiment;
 
 	if (partial && hyb_experiment_open(hyb_experiment_path(experiment), &whole, &ret->error))
 		return;
-	if (!matching_make(whole, &ret->matching, &ret->error)) {
+	if (!matching_make(whole, stop, &ret->matching, &ret->error)) {
 		ret->experiment = whole;
 		ret->own = partial;
 	} else if (partial) {
@@ -49,7 +50,8 @@ static void match(struct hyb_experiment *experiment, bool partial, struct report
 	}
 }
 
-struct report_matching *report_matching_make(const struct report_inputs *inputs, bool partial)
+struct report_matching *report_matching_make(
+	const struct report_inputs *inputs, bool partial, const struct matching_stop *stop)
 {
 	struct report_matching *m = calloc(1, sizeof(*m));
 
@@ -65,7 +67,7 @@ struct report_matching *report_matching_make(const struct report_inputs *inputs,
 		return NULL;
 	}
 	for (; m->count < inputs->count; m->count++)
-		match(inputs->items[m->count].experiment, partial, &m->items[m->count]);
+		match(inputs->items[m->count].experiment, partial, stop, &m->items[m->count]);
 	return m;
 }
 

@@ -30,9 +30,10 @@ struct report_matching {
 /*
  * To be freed by the caller; NULL: memory is out. `partial`: the experiments of the inputs have only some
  * of the files, so those with a trace are opened anew. Large traces are read only for the views that
- * ask for it.
+ * ask for it. `stop`: as for matching_make(); what was stopped is not matched.
  */
-struct report_matching *report_matching_make(const struct report_inputs *inputs, bool partial);
+struct report_matching *report_matching_make(
+	const struct report_inputs *inputs, bool partial, const struct matching_stop *stop);
 void report_matching_free(struct report_matching *matching); /* accepts NULL */
 
 /* Lines and members of the quality block. */

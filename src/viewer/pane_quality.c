@@ -4,6 +4,7 @@
 
 #include "viewer/app.h"
 #include "viewer/quality_text.h"
+#include "viewer/session_live.h"
 
 #define LABEL_COLUMNS 9 /* of the words in front of lines */
 
@@ -11,7 +12,9 @@ struct quality_job {
 	struct job job;
 	struct app *app;
 	struct quality_pane *pane;
-	struct snapshot *snapshot;
+	struct snapshot *snapshot; /* kept */
+	struct quality *quality; /* of it; NULL: to be made */
+	bool made; /* here */
 	unsigned width;
 	char *text;
 };
@@ -19,9 +22,10 @@ struct quality_job {
 struct quality_pane {
 	struct pane pane;
 	struct list list;
-	struct quality_job *pending; /* that makes the text; NULL: none */
-	char *text;
-	char **lines; /* in it */
+	struct quality_job *pending; /* NULL: none */
+	struct quality_job *last; /* whose text shows; NULL: none */
+	struct live live; /* when another one may be made while the run goes on */
+	char **lines; /* in the text */
 	bool failed;
 };
 
@@ -29,13 +33,27 @@ static void run(struct job *job)
 {
 	struct quality_job *own = (struct quality_job *)job;
 
-	own->text = quality_text(own->snapshot, own->width);
+	own->made = !own->quality;
+	if (own->made)
+		own->quality = quality_make(own->snapshot, job);
+	if (own->quality)
+		own->text = quality_text(own->quality, own->width);
+}
+
+static void job_free(struct quality_job *own)
+{
+	if (!own)
+		return;
+	quality_free(own->quality);
+	snapshot_drop(own->snapshot);
+	free(own->text);
+	free(own);
 }
 
 static size_t split(struct quality_pane *quality)
 {
 	size_t count = 0;
-	char *at = quality->text;
+	char *at = quality->last->text;
 
 	for (const char *p = at; (p = strchr(p, '\n')); p++)
 		count++;
@@ -58,41 +76,62 @@ static void done(struct job *job, bool cancelled)
 
 	if (quality->pending == own)
 		quality->pending = NULL;
-	if (!cancelled) {
-		free(quality->text);
-		quality->text = own->text;
-		own->text = NULL;
-		quality->failed = !quality->text;
-		list_set(&quality->list, quality->text ? split(quality) : 0, quality->list.height);
-		app_redraw(own->app);
+	if (cancelled) {
+		job_free(own);
+		return;
 	}
-	free(own->text);
-	snapshot_drop(own->snapshot);
-	free(own);
+	if (own->made)
+		live_read(&quality->live, own->snapshot->running, job->cost);
+	job_free(quality->last);
+	quality->last = own;
+	quality->failed = !own->text;
+	list_set(&quality->list, own->text ? split(quality) : 0, quality->list.height);
+	quality->pane.changed |= CHANGED_SNAPSHOT; /* there may be a newer one */
+	app_redraw(own->app);
 }
 
+/* Text of that width, of what is known of the snapshot, if anything is. */
+static void start(struct quality_pane *quality, struct app *app, struct snapshot *snapshot, unsigned width)
+{
+	struct quality_job *last = quality->last, *own = calloc(1, sizeof(*own));
+
+	quality->failed = !own;
+	if (!own)
+		return;
+	*own = (struct quality_job){.job = {.text = "judging the measurement", .run = run, .done = done},
+		.app = app,
+		.pane = quality,
+		.snapshot = snapshot_keep(snapshot),
+		.width = width};
+	if (last && last->snapshot == snapshot) {
+		own->quality = last->quality;
+		last->quality = NULL;
+	}
+	quality->pending = own;
+	work_post(app->work, &own->job);
+}
+
+/*
+ * Of a run that goes on each reading would begin again: what is under way ends first, and then there is a
+ * pause, as there is between readings.
+ */
 static void update(struct pane *pane, struct app *app, unsigned changed)
 {
 	struct quality_pane *quality = (struct quality_pane *)pane;
-	struct quality_job *job;
+	struct quality_job *pending = quality->pending, *last = quality->last;
+	struct snapshot *snapshot = app->snapshot;
+	unsigned width = pane->width > 1 ? (unsigned)pane->width - 1 : 1;
 
+	(void)changed;
 	list_set(&quality->list, quality->list.count, pane->height);
-	if (!app->snapshot || !(changed & (CHANGED_SNAPSHOT | CHANGED_SIZE)))
+	if (!snapshot || (pending && (pending->snapshot == snapshot || snapshot->running)))
 		return;
-	if (quality->pending)
-		work_cancel(app->work, &quality->pending->job);
-	quality->pending = NULL;
-	job = calloc(1, sizeof(*job));
-	quality->failed = !job;
-	if (!job)
-		return;
-	*job = (struct quality_job){.job = {.text = "judging the measurement", .run = run, .done = done},
-		.app = app,
-		.pane = quality,
-		.snapshot = snapshot_keep(app->snapshot),
-		.width = pane->width > 1 ? (unsigned)pane->width - 1 : 1};
-	quality->pending = job;
-	work_post(app->work, &job->job);
+	if (pending)
+		work_cancel(app->work, &pending->job);
+	if (last && last->snapshot != snapshot && snapshot->running && live_wait(&quality->live) > 0)
+		snapshot = last->snapshot;
+	if (!last || last->snapshot != snapshot || last->width != width || pending)
+		start(quality, app, snapshot, width);
 }
 
 static void draw_line(const struct area *area, int y, const char *line)
@@ -145,7 +184,7 @@ static void release(struct pane *pane, struct app *app)
 	struct quality_pane *quality = (struct quality_pane *)pane;
 
 	(void)app;
-	free(quality->text);
+	job_free(quality->last);
 	free(quality->lines);
 }
 

@@ -7,42 +7,86 @@
 #include "tools/report_facts.h"
 #include "tools/report_matching.h"
 
-/* One side: the experiments from `from` to below `to`. 0 or HYB_ENOMEM. */
-static int put_side(struct style *style, const struct snapshot *snapshot, size_t from, size_t to,
-	const struct profile *profile)
-{
-	struct report_options options = {.view = REPORT_QUALITY};
-	struct report_inputs inputs = {.count = to - from, .options = &options};
-	int r = HYB_ENOMEM;
+/* The experiments of a profile. */
+struct side {
+	const struct profile *profile; /* NULL: there is no such side */
+	struct report_inputs inputs;
+};
 
-	inputs.items = calloc(inputs.count + 1, sizeof(*inputs.items));
-	if (!inputs.items)
-		return r;
-	for (size_t i = 0; i < inputs.count; i++)
-		inputs.items[i] = (struct report_input){
-			snapshot->opened[from + i].experiment, snapshot->opened[from + i].symbols};
-	inputs.facts = facts_gather(&inputs);
-	inputs.matching = report_matching_make(&inputs, false);
-	if (inputs.facts && inputs.matching) {
-		report_quality(style, &inputs, profile);
-		r = 0;
-	}
-	report_matching_free(inputs.matching);
-	facts_free(inputs.facts);
-	free(inputs.items);
-	return r;
+struct quality {
+	struct report_options options;
+	struct side base, side;
+};
+
+static bool is_stopped(void *data)
+{
+	const struct job *job = data;
+
+	return atomic_load(&job->stop);
 }
 
-static int put_sides(struct style *style, const struct snapshot *snapshot)
+/* Those from `from` to below `to`. 0 or HYB_ENOMEM. */
+static int gather(struct side *side, const struct profile *profile, const struct snapshot *snapshot,
+	size_t from, size_t to, const struct report_options *options, const struct job *job)
 {
-	int r = 0;
+	const struct matching_stop stop = {is_stopped, (void *)job};
+	struct report_inputs *inputs = &side->inputs;
 
-	if (snapshot->base) {
+	side->profile = profile;
+	*inputs = (struct report_inputs){.count = to - from, .options = options};
+	inputs->items = calloc(inputs->count + 1, sizeof(*inputs->items));
+	if (!inputs->items)
+		return HYB_ENOMEM;
+	for (size_t i = 0; i < inputs->count; i++)
+		inputs->items[i] = (struct report_input){
+			snapshot->opened[from + i].experiment, snapshot->opened[from + i].symbols};
+	inputs->facts = facts_gather(inputs);
+	if (inputs->facts)
+		inputs->matching = report_matching_make(inputs, false, &stop);
+	return inputs->matching ? 0 : HYB_ENOMEM;
+}
+
+struct quality *quality_make(const struct snapshot *s, const struct job *job)
+{
+	struct quality *q = calloc(1, sizeof(*q));
+	int r;
+
+	if (!q)
+		return NULL;
+	q->options.view = REPORT_QUALITY;
+	r = gather(&q->side, s->profile, s, 0, s->base_from, &q->options, job);
+	if (!r && s->base)
+		r = gather(&q->base, s->base, s, s->base_from, s->opened_count, &q->options, job);
+	if (!r)
+		return q;
+	quality_free(q);
+	return NULL;
+}
+
+static void release(struct side *side)
+{
+	report_matching_free(side->inputs.matching);
+	facts_free(side->inputs.facts);
+	free(side->inputs.items);
+}
+
+void quality_free(struct quality *q)
+{
+	if (!q)
+		return;
+	release(&q->side);
+	release(&q->base);
+	free(q);
+}
+
+static void put_sides(struct style *style, const struct quality *q)
+{
+	if (q->base.profile) {
 		fputs("before:\n", style->out);
-		r = put_side(style, snapshot, snapshot->base_from, snapshot->opened_count, snapshot->base);
+		report_quality(style, &q->base.inputs, q->base.profile);
 		fputs("\nafter:\n", style->out);
 	}
-	return r ? r : put_side(style, snapshot, 0, snapshot->base_from, snapshot->profile);
+	report_quality(style, &q->side.inputs, q->side.profile);
 }
 
 /* The colours of the text become a mark in front of each line. */
@@ -78,18 +122,17 @@ static char *marked(const char *text)
 	return NULL;
 }
 
-char *quality_text(const struct snapshot *snapshot, unsigned width)
+char *quality_text(const struct quality *quality, unsigned width)
 {
 	char *text = NULL, *lines = NULL;
 	size_t size;
 	struct style style = {
 		.out = open_memstream(&text, &size), .width = width, .utf8 = true, .colour = true};
-	int r;
 
 	if (!style.out)
 		return NULL;
-	r = put_sides(&style, snapshot);
-	if (!fclose(style.out) && !r)
+	put_sides(&style, quality);
+	if (!fclose(style.out))
 		lines = marked(text);
 	free(text);
 	return lines;

@@ -3,7 +3,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "viewer/session_chosen.h"
 #include "viewer/session_live.h"
@@ -38,7 +37,6 @@ struct load {
 	bool quiet; /* nobody asked: a failure is said once */
 	enum inputs_again how;
 	struct snapshot *snapshot;
-	uint64_t cost; /* ns of a core */
 	char error[600];
 };
 
@@ -53,17 +51,9 @@ static void load_free(struct load *load)
 
 /* ---------------------------------------------------- in the other thread */
 
-static uint64_t thread_time(void)
+static void run(struct job *job)
 {
-	struct timespec t;
-
-	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
-}
-
-static void make(struct load *load)
-{
-	struct job *job = &load->job;
+	struct load *load = (struct load *)job;
 	struct inputs *inputs = load->inputs;
 
 	if (load->open)
@@ -77,15 +67,6 @@ static void make(struct load *load)
 	}
 	load->snapshot = snapshot_make(
 		load->options, inputs_keep(inputs), &load->query, job, load->error, sizeof(load->error));
-}
-
-static void run(struct job *job)
-{
-	struct load *load = (struct load *)job;
-	uint64_t start = thread_time();
-
-	make(load);
-	load->cost = thread_time() - start;
 }
 
 /* --------------------------------------------------- in that which draws */
@@ -110,7 +91,7 @@ static void deliver(struct session *session, struct load *load)
 			session->loaded(session->data, NULL, load->error);
 		return;
 	}
-	live_read(&session->live, session->inputs->unfinished, load->open ? load->cost : 0);
+	live_read(&session->live, session->inputs->unfinished, load->open ? load->job.cost : 0);
 	load->snapshot = NULL;
 	snapshot->serial = ++session->serial;
 	snapshot_drop(session->snapshot);

@@ -5,6 +5,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/eventfd.h>
+#include <time.h>
 #include <unistd.h>
 
 struct queue {
@@ -39,6 +40,23 @@ static struct job *queue_take(struct queue *queue)
 	return job;
 }
 
+static uint64_t thread_time(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+}
+
+static void run(struct job *job)
+{
+	uint64_t start = thread_time();
+
+	if (!atomic_load(&job->stop))
+		job->run(job);
+	job->cost = thread_time() - start;
+}
+
 static void *serve(void *data)
 {
 	struct work *work = data;
@@ -54,8 +72,7 @@ static void *serve(void *data)
 			break;
 		work->running = job;
 		pthread_mutex_unlock(&work->lock);
-		if (!atomic_load(&job->stop))
-			job->run(job);
+		run(job);
 		pthread_mutex_lock(&work->lock);
 		work->running = NULL;
 		queue_put(&work->finished, job);

@@ -8,6 +8,7 @@
 
 #include <stdatomic.h>
 #include <stdbool.h>
+#include <stdint.h>
 
 struct work;
 
@@ -20,6 +21,7 @@ struct job {
 	/* For run(). */
 	atomic_bool stop; /* to be looked at often: give up */
 	atomic_uint permille; /* how far it is */
+	uint64_t cost; /* for done(): ns of a core that run() took */
 	struct job *next; /* the queue's own */
 };
 

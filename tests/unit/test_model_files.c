@@ -7,6 +7,7 @@
 
 #include <cmocka.h>
 
+#include "analysis/matching.h"
 #include "hyb_writer.h"
 #include "hybrid/model.h"
 #include "reader_help.h"
@@ -413,6 +414,37 @@ static void test_without_regions(void **state)
 	help_close(e, w);
 }
 
+static bool ask_once(void *data)
+{
+	return ++*(unsigned *)data > 1;
+}
+
+/* A long trace is given up on the way, a stop that nobody asks for changes nothing. */
+static void test_stopped(void **state)
+{
+	struct writer *w = writer_new();
+	struct rank r = add_rank(w, 0, 1);
+	struct matching matching;
+	struct hyb_error err = {0};
+	struct hyb_experiment *e;
+	unsigned asked = 0;
+	struct matching_stop stop = {ask_once, &asked};
+
+	for (uint64_t i = 0; i < 5000; i++) {
+		writer_enter(w, 1, 2000 + i, r.nodes[SEND]);
+		writer_leave(w, 1, 2000 + i);
+	}
+	finish_rank(w);
+	e = help_open(w);
+	assert_int_equal(matching_make(e, &stop, &matching, &err), HYB_EIO);
+	assert_non_null(strstr(err.text, ": interrupted"));
+	assert_true(asked > 1 && asked < 10);
+	assert_int_equal(matching_make(e, NULL, &matching, &err), 0);
+	assert_int_equal(matching.events, 10002);
+	matching_release(&matching);
+	help_close(e, w);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -425,6 +457,7 @@ int main(void)
 		cmocka_unit_test(test_collective),
 		cmocka_unit_test(test_gap),
 		cmocka_unit_test(test_without_regions),
+		cmocka_unit_test(test_stopped),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
