@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <dirent.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -284,12 +285,16 @@ static void test_resolve(void **state)
 	assert_true(sym_run("mv away prog"));
 }
 
+/* And the one by which they are counted. */
 static size_t open_descriptors(void)
 {
-	char *text = sym_output("ls /proc/%d/fd | wc -l", (int)getpid());
-	size_t n = strtoul(text, NULL, 10);
+	DIR *dir = opendir("/proc/self/fd");
+	size_t n = 0;
 
-	free(text);
+	assert_non_null(dir);
+	while (readdir(dir))
+		n++;
+	closedir(dir);
 	return n;
 }
 
