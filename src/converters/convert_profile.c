@@ -131,7 +131,7 @@ static size_t choose(const struct convert_profile *p, const struct convert_job *
 	return count;
 }
 
-/* What belongs to a node alone goes to another one. */
+/* What belongs to a node alone goes to another one; calls do not, as nobody called that one in them. */
 static void give(struct convert_profile *p, uint32_t from, uint32_t to)
 {
 	const struct profile_node *n = &p->nodes[from];
@@ -141,6 +141,9 @@ static void give(struct convert_profile *p, uint32_t from, uint32_t to)
 	p->kept[to].exclusive += n->exclusive;
 	p->kept[to].blocked += n->blocked;
 	p->kept[to].samples += n->samples;
+	p->kept[to].messages += n->messages;
+	p->kept[to].sent += n->sent;
+	p->kept[to].received += n->received;
 	for (size_t k = 0; values && k < p->metric_count; k++) {
 		sums[k].exclusive = (int64_t)((uint64_t)sums[k].exclusive + (uint64_t)values[k].exclusive);
 		sums[k].samples += values[k].samples;
@@ -183,7 +186,8 @@ static void tell(const struct convert_job *job, const struct convert_profile *p,
 	char text[300], counts[3][FIGURE_SIZE];
 
 	snprintf(text, sizeof(text),
-		"%s of %s call paths are left out, each below %g %% of %s%s: what they had is their callers'",
+		"%s of %s call paths are left out, each below %g %% of %s%s: what they had, but for calls, "
+		"is their callers'",
 		figure_number(left_out, counts[0]), figure_number(p->count, counts[1]), job->bounds.threshold,
 		job->by_location ? "its thread's " : "all ",
 		p->weight == SIZE_MAX ? "time" : p->metrics[p->weight].name);
