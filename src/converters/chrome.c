@@ -4,7 +4,6 @@
  * moment by themselves, and wrongly: so a begin behind an end, and an end behind a begin, are one nanosecond
  * later at least.
  */
-#include <errno.h>
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>

@@ -1,4 +1,3 @@
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -37,7 +36,7 @@ int convert_check(const struct convert_job *job, struct hyb_error *err)
 	if (*job->stop)
 		return error_set(err, HYB_EIO, "interrupted");
 	if (job->file && ferror(job->file))
-		return error_set(err, HYB_EIO, "cannot be written: %s", strerror(errno));
+		return error_set(err, HYB_EIO, "cannot be written"); /* whose file it is knows why */
 	return HYB_OK;
 }
 

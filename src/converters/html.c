@@ -3,7 +3,6 @@
  * name, and tables, timeline and locations by a script of our own (html/page.js). The page without data is
  * made when hybrid is built (html/make_page.py); here it gets the data, as JSON.
  */
-#include <errno.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <stdlib.h>
@@ -235,7 +234,7 @@ static int put_element(
 	fprintf(whole->file, "<script type=\"application/json\" id=\"%s\">", id);
 	r = speedscope_put(&job, err);
 	if (fclose(job.file) && !r)
-		r = error_set(err, HYB_EIO, "cannot be written: %s", strerror(errno));
+		r = error_set(err, HYB_EIO, "cannot be written");
 	fputs("</script>\n", whole->file);
 	return r;
 }
@@ -252,7 +251,7 @@ static int put_main(struct html *html, struct notes *notes, struct hyb_error *er
 	fflush(notes->out);
 	fprintf(html->out, ",\n\"notes\":[%s]}", notes->text);
 	if (fclose(html->out) && !r)
-		r = error_set(err, HYB_EIO, "cannot be written: %s", strerror(errno));
+		r = error_set(err, HYB_EIO, "cannot be written");
 	fputs("</script>\n", html->job->file);
 	profile_flat_release(&html->functions);
 	convert_profile_release(&html->whole);

@@ -3,7 +3,6 @@
  * sequence of its own, whose packets refer to names that earlier ones of it brought; the messages are one
  * more. A track is a process, a thread or a counter.
  */
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

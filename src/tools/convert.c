@@ -177,7 +177,7 @@ static int convert(struct convert_options *options, struct hyb_experiment *exper
 	job.file = output.file;
 	r = options->converter->convert(&job, &err);
 	clear(screen);
-	if (r && !stop)
+	if (r && !stop && !output_check(&output))
 		convert_failed(
 			"%s: %s", strcmp(options->out, "-") ? options->out : "standard output", err.text);
 	else if (!r && !stop)

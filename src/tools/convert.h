@@ -37,10 +37,16 @@ struct output {
 	char *part; /* name of what is under construction; NULL: it has none */
 	FILE *file; /* where to write, or */
 	const char *folder;
+	int fd; /* what the file writes to */
+	int error; /* the first errno of that; 0: none yet. The file only knows that there was one */
 };
 
+/* *output stays where it is until it is finished or abandoned. */
 int output_begin(struct output *output, const char *final, enum convert_kind kind, bool force);
 int output_finish(struct output *output);
+
+/* 0, or says why the file cannot be written. */
+int output_check(const struct output *output);
 
 /* Removes what was written so far, if output_finish() did not succeed. */
 void output_abandon(struct output *output);

@@ -10,6 +10,8 @@
 
 #include "tools/convert.h"
 
+#define BLOCK (64u << 10)
+
 int convert_failed(const char *format, ...)
 {
 	va_list arguments;
@@ -64,6 +66,44 @@ static int check_place(const char *final, enum convert_kind kind, bool force)
 	return 0;
 }
 
+static ssize_t write_all(void *cookie, const char *bytes, size_t size)
+{
+	struct output *output = cookie;
+	size_t done = 0;
+
+	while (done < size && !output->error) {
+		ssize_t n = write(output->fd, bytes + done, size - done);
+
+		if (n <= 0 && !(n < 0 && errno == EINTR))
+			output->error = n ? errno : EIO;
+		done += n > 0 ? (size_t)n : 0;
+	}
+	return output->error ? 0 : (ssize_t)size;
+}
+
+static int close_file(void *cookie)
+{
+	struct output *output = cookie;
+
+	if (close(output->fd) && !output->error)
+		output->error = errno;
+	return output->error ? -1 : 0;
+}
+
+/* A stream that remembers why it failed: stdio goes on behind an error, and errno with it. */
+static int open_stream(struct output *output, int fd)
+{
+	output->fd = fd;
+	output->file =
+		fopencookie(output, "w", (cookie_io_functions_t){.write = write_all, .close = close_file});
+	if (!output->file) {
+		close(fd);
+		return convert_failed("out of memory");
+	}
+	setvbuf(output->file, NULL, _IOFBF, BLOCK);
+	return 0;
+}
+
 /* Makes the folder or file under its other name. */
 static int make_part(struct output *output, mode_t mask)
 {
@@ -86,12 +126,10 @@ static int make_part(struct output *output, mode_t mask)
 	chmod(output->part, (output->is_folder ? 0777 : 0666) & ~mask);
 	if (output->is_folder)
 		return 0;
-	output->file = fdopen(fd, "w");
-	if (output->file)
+	if (!open_stream(output, fd))
 		return 0;
-	close(fd);
 	output_abandon(output);
-	return convert_failed("out of memory");
+	return -1;
 }
 
 /* "-", and what is no file on a disk: nothing can be renamed there. */
@@ -112,10 +150,11 @@ int output_begin(struct output *output, const char *final, enum convert_kind kin
 	if (output->is_folder && !strcmp(final, "-"))
 		return convert_failed("-o -: the format is a folder, which has no place on standard output");
 	if (!output->is_folder && is_stream(final)) {
-		output->file = strcmp(final, "-") ? fopen(final, "we") : stdout;
-		if (!output->file)
+		int fd = strcmp(final, "-") ? open(final, O_WRONLY | O_CLOEXEC) : STDOUT_FILENO;
+
+		if (fd < 0)
 			return convert_failed("%s: cannot be written: %s", final, strerror(errno));
-		return 0;
+		return open_stream(output, fd);
 	}
 	if (check_place(final, kind, force) || make_part(output, mask))
 		return -1;
@@ -123,24 +162,26 @@ int output_begin(struct output *output, const char *final, enum convert_kind kin
 	return 0;
 }
 
+int output_check(const struct output *output)
+{
+	if (!output->error)
+		return 0;
+	return convert_failed("%s: cannot be written: %s",
+		strcmp(output->final, "-") ? output->final : "standard output", strerror(output->error));
+}
+
 /* What stdio holds back goes to the disk, unless an error came before. */
 static int finish_file(struct output *output)
 {
 	FILE *file = output->file;
-	int error = 0;
 
-	errno = 0;
-	if (fflush(file) || ferror(file))
-		error = errno ? errno : EIO;
-	else if (output->part && fsync(fileno(file)) && errno != EINVAL && errno != EROFS)
-		error = errno;
-	if (fclose(file) && !error)
-		error = errno;
+	if ((fflush(file) || ferror(file)) && !output->error)
+		output->error = EIO;
+	if (!output->error && output->part && fsync(output->fd) && errno != EINVAL && errno != EROFS)
+		output->error = errno;
 	output->file = NULL;
-	if (error)
-		return convert_failed("%s: cannot be written: %s",
-			strcmp(output->final, "-") ? output->final : "standard output", strerror(error));
-	return 0;
+	fclose(file);
+	return output_check(output);
 }
 
 static int rename_part(const struct output *output)

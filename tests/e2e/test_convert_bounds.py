@@ -7,9 +7,12 @@ import re
 
 import pytest
 
-from conftest import HYBRID_CONVERT, SOURCE, report_json, run
+from conftest import HYBRID_CONVERT, HYBRID_RUN, SOURCE, report_json, run
 from mpi import launcher
 
+PATHS = ["collapsed", "speedscope", "pprof", "callgrind", "dot", "csv", "html"]
+EVENTS = ["perfetto", "chrome", "firefox"]
+FILES, FOLDERS = PATHS + EVENTS, ["otf2", "hybrid"]
 SUMS = ["exclusive_ns", "blocked_ns", "samples", "messages", "bytes_sent", "bytes_received"]
 
 
@@ -45,3 +48,59 @@ def test_threshold_keeps_sums(stencil):
     place = lambda row: (row["path"], row["kind"], row["file"], row["line"])
     calls = {place(row): row["calls"] for row in whole}
     assert all(row["calls"] == calls[place(row)] for row in less)
+
+
+# ------------------------------------------------------------------- full disks
+
+MANY = r"""
+#include <hybrid/hybrid.h>
+#include <stdlib.h>
+static char names[400][500];
+static struct hybrid_region regions[400];
+int main(void)
+{
+	for (int i = 0; i < 400; i++) {
+		for (int k = 0; k < 499; k++)
+			names[i][k] = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ+-"[rand() & 63];
+		regions[i] = (struct hybrid_region)HYBRID_REGION_INIT(names[i], HYBRID_USER);
+		hybrid_enter(&regions[i]);
+		for (volatile int k = 0; k < 20000; k++)
+			;
+		hybrid_leave(&regions[i]);
+	}
+	return 0;
+}
+"""
+
+
+@pytest.fixture(scope="module")
+def large(compile_c, tmp_path_factory):
+    """What fills some buffers in every format, also where it is compressed."""
+    path = tmp_path_factory.mktemp("large") / "experiment"
+    result = run(HYBRID_RUN, "--trace", "-r", "0", "-o", path, compile_c(MANY))
+    assert result.returncode == 0, result.stderr
+    return path
+
+
+def said_of_full_disk(result, name):
+    assert (result.returncode, result.stdout) == (1, "")
+    assert result.stderr == f"hybrid-convert: {name}: cannot be written: No space left on device\n"
+
+
+@pytest.mark.parametrize("form", FILES)
+def test_full_device(large, form):
+    """The first error is the one that is said, whatever came after it."""
+    for out, name in (("-o /dev/full", "/dev/full"), ("-o - > /dev/full", "standard output")):
+        said_of_full_disk(run("sh", "-c", f"{HYBRID_CONVERT} {large} -q --to {form} {out}"), name)
+
+
+@pytest.mark.parametrize("form", FILES + FOLDERS)
+def test_full_disk(large, small_disk, form):
+    """Whenever the disk is full, in the middle or at the end: a line that says so, and nothing under the name."""
+    disk = small_disk("size=16k")
+    result = run(HYBRID_CONVERT, large, "-q", "--to", form, "-o", disk / "out",
+                 *(["--threshold", "0"] if form in PATHS else []))
+    assert result.returncode == 1 and result.stderr.count("\n") == 1
+    assert result.stderr.startswith(f"hybrid-convert: {disk}/out")
+    assert "No space left on device" in result.stderr
+    assert list(disk.iterdir()) == []
