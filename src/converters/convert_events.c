@@ -256,7 +256,7 @@ static void tell_metric(struct running *r, uint64_t time, unsigned i, int64_t va
 	union events_value shown = {.integer = value};
 
 	if (counter->real)
-		shown.real = (double)(value - r->last[i]) / ((double)ns * 1e-9);
+		shown.real = convert_rate(r->last[i], value, ns);
 	if (!r->live || (r->known[i] && r->shown[i].integer == shown.integer))
 		return;
 	r->known[i] = true;

@@ -113,6 +113,9 @@ struct convert_profile {
  */
 int convert_check(const struct convert_job *job, struct hyb_error *err);
 
+/* Growth of a metric a second, after that many ns (not 0). */
+double convert_rate(int64_t before, int64_t now, uint64_t ns);
+
 /* 0 and to be released, or enum hyb_result and *err. */
 int convert_profile_make(const struct convert_job *job, struct convert_profile *ret, struct hyb_error *err);
 void convert_profile_release(struct convert_profile *p);

@@ -3,6 +3,7 @@
 
 #include "base/json.h"
 #include "converters/firefox.h"
+#include "profile/origin.h"
 
 #define GECKO_VERSION 31
 #define PROCESSED_VERSION 62
@@ -27,7 +28,7 @@ static int64_t start_of(const struct events_walk *walk)
 {
 	const struct events_location *first = walk->location_count ? walk->locations : NULL;
 
-	return first ? ((int64_t)first->origin + first->info->process->realtime) / 1000000 : 0;
+	return first ? origin_realtime(first->info->process, first->origin) / 1000000 : 0;
 }
 
 void firefox_put_meta(const struct firefox *f)

@@ -13,6 +13,7 @@
 #include "base/json.h"
 #include "converters/formats.h"
 #include "converters/html_page.h"
+#include "profile/origin.h"
 #include "profile/table.h"
 #include "reader/error.h"
 
@@ -119,16 +120,19 @@ static void put_run(struct html *html)
 {
 	struct hyb_experiment *e = html->job->experiment;
 	const struct hyb_process *first = hyb_process_at(e, 0);
-	time_t start = (time_t)(((int64_t)first->start + first->realtime) / 1000000000);
 	char date[40] = "";
 	struct tm tm;
 
-	if (first->realtime && gmtime_r(&start, &tm))
-		strftime(date, sizeof(date), "%Y-%m-%d %H:%M:%S UTC", &tm);
+	if (first && first->realtime) {
+		time_t start = (time_t)(origin_realtime(first, first->start) / 1000000000);
+
+		if (gmtime_r(&start, &tm))
+			strftime(date, sizeof(date), "%Y-%m-%d %H:%M:%S UTC", &tm);
+	}
 	fputs("\"path\":", html->out);
 	json_string(html->out, hyb_experiment_path(e));
 	put_text(html->out, "command", hyb_experiment_value(e, "command"));
-	put_text(html->out, "host", first->host);
+	put_text(html->out, "host", first ? first->host : "");
 	put_text(html->out, "date", date);
 }
 

@@ -7,6 +7,7 @@
 
 #include "converters/otf2_write_defs.h"
 #include "format/format.h"
+#include "profile/origin.h"
 
 uint32_t otf2_string(struct defs *d, const char *text)
 {
@@ -32,7 +33,7 @@ static void define_clock(struct defs *d)
 	const struct otf2 *o = d->o;
 	const struct hyb_process *first = o->process_count ? o->processes[0].info : NULL;
 	uint64_t length = o->end > o->start ? o->end - o->start : 0;
-	uint64_t real = first && first->realtime ? (uint64_t)((int64_t)o->start + first->realtime)
+	uint64_t real = first && first->realtime ? (uint64_t)origin_realtime(first, o->start)
 						 : OTF2_UNDEFINED_TIMESTAMP;
 
 	DEFINE(d, ClockProperties, 1000000000, o->start, length + 1, real);

@@ -6,11 +6,6 @@ struct known_counter {
 	uint64_t real, ref; /* ref: metric class + 1 */
 };
 
-static double rate(int64_t before, int64_t now, uint64_t ns)
-{
-	return (double)(now - before) / ((double)ns * 1e-9);
-}
-
 static void write_set(struct writer *w, const struct otf2_metrics *set, uint32_t ref, const int64_t *values,
 	uint64_t *last_time)
 {
@@ -23,7 +18,7 @@ static void write_set(struct writer *w, const struct otf2_metrics *set, uint32_t
 		int64_t value = values[set->index[i]], *last = &w->last[set->index[i]];
 
 		if (rates && !set->level[i]) {
-			out[i].floating_point = rate(*last, value, w->time - *last_time);
+			out[i].floating_point = convert_rate(*last, value, w->time - *last_time);
 			*last = value;
 		} else {
 			out[i].signed_int = value;

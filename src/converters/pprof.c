@@ -8,6 +8,7 @@
 #include "converters/formats.h"
 #include "converters/gzip.h"
 #include "converters/protobuf.h"
+#include "profile/origin.h"
 #include "profile/table.h"
 
 /* Fields of profile.proto. */
@@ -271,7 +272,7 @@ static void put_about(struct pprof *o)
 	if (hyb_process_count(o->job->experiment)) {
 		const struct hyb_process *first = hyb_process_at(o->job->experiment, 0);
 
-		put_number(o, PROFILE_TIME_NANOS, first->start + (uint64_t)first->realtime);
+		put_number(o, PROFILE_TIME_NANOS, (uint64_t)origin_realtime(first, first->start));
 	}
 	put_number(o, PROFILE_DURATION_NANOS, profile_quality(o->p.profile)->wall);
 	if (command)

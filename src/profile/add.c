@@ -1,6 +1,7 @@
 #include <stdio.h>
 
 #include "base/array.h"
+#include "profile/origin.h"
 #include "profile/state.h"
 
 static const struct hyb_frame *look_up(
@@ -44,8 +45,8 @@ struct profile_span *profile_span(struct profile *p, size_t experiment)
 
 static void extend(struct profile_span *span, const struct hyb_process *process)
 {
-	int64_t start = (int64_t)process->start + process->realtime;
-	int64_t end = (int64_t)process->end + process->realtime;
+	int64_t start = origin_realtime(process, process->start);
+	int64_t end = origin_realtime(process, process->end);
 
 	span->first = start < span->first ? start : span->first;
 	span->last = end > span->last ? end : span->last;

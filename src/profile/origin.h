@@ -10,4 +10,7 @@ int64_t origin_shift(const struct hyb_process *process);
 /* When the first process of the experiment began, ns as this process tells the time. */
 uint64_t origin_of(const struct hyb_process *process);
 
+/* ns since 1970 of a time as this process tells it; any number where the file is damaged. */
+int64_t origin_realtime(const struct hyb_process *process, uint64_t time);
+
 #endif
