@@ -47,12 +47,10 @@ void app_query(struct app *app, const struct query *query)
 		app_say(app, INK_BAD, "out of memory");
 }
 
-void app_window(struct app *app, uint64_t from, uint64_t to, struct profile_node *nodes)
+void app_window(struct app *app, const struct window *window)
 {
 	free(app->window.nodes);
-	app->window = (struct window){.from = from, .to = to, .nodes = nodes};
-	if (app->snapshot)
-		app->window.serial = app->snapshot->serial;
+	app->window = *window;
 	mark_all(app, CHANGED_SNAPSHOT, NULL);
 }
 
@@ -125,10 +123,8 @@ static void take_snapshot(struct app *app, struct snapshot *snapshot)
 	query_release(&app->query);
 	if (query_copy(&app->query, &snapshot->query))
 		app->query = (struct query){.mode = snapshot->query.mode};
-	if (app->window.nodes)
-		app_say(app, INK_WARN, "trees show all of time again");
 	free(app->window.nodes);
-	app->window = (struct window){0};
+	app->window.nodes = NULL;
 	if (old)
 		focus_carry(&app->focus, old, snapshot);
 	mark_all(app, CHANGED_SNAPSHOT | CHANGED_FOCUS, NULL);

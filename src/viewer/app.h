@@ -9,10 +9,10 @@
 
 /* A tree to be shown instead of that of the profile: of a window of time. */
 struct window {
+	struct pane *pane; /* that makes it, also when it does not show; NULL: no window */
 	uint64_t from, to; /* ns */
-	struct profile_node
-		*nodes; /* as profile_nodes(), same indices as snapshot->profile has; NULL: no window */
-	uint64_t serial; /* of the snapshot */
+	/* As profile_nodes(), same indices as snapshot->profile has; NULL: of this snapshot still to come. */
+	struct profile_node *nodes;
 };
 
 struct app {
@@ -38,8 +38,9 @@ void app_focus(struct app *app, const struct focus *focus);
 /* Asks for another snapshot; a message says that it is made. */
 void app_query(struct app *app, const struct query *query);
 
-/* Takes `nodes` (NULL: back to all of time), and shows them in the tree pane. */
-void app_window(struct app *app, uint64_t from, uint64_t to, struct profile_node *nodes);
+/* Takes the window's nodes, and shows them in the panes of trees. For another snapshot the pane has to make
+ * them again, or say that there is no window (of zeros) any more. */
+void app_window(struct app *app, const struct window *window);
 
 /* Goes to a pane. */
 void app_show(struct app *app, const struct pane_class *pane);

@@ -259,6 +259,8 @@ void app_draw(struct viewer *viewer)
 
 	viewer->drawn_late = false;
 	canvas_clear(&viewer->canvas);
+	if (app->window.pane)
+		update_pane(app, app->window.pane);
 	if (app->snapshot || app->active->class == &help_pane)
 		draw_panes(viewer);
 	else

@@ -278,17 +278,28 @@ static void take_snapshot(struct timeline_pane *t, struct app *app)
 		t->to = base->length;
 	}
 	timeline_ask(t, app);
+	if (!t->job)
+		timeline_show_all(app);
 	if (t->lines)
 		timeline_ask_messages(t, app);
+}
+
+/* Of a run that goes on what is under way ends first, and then there is a pause, as between readings. */
+static bool is_due(const struct timeline_pane *t, const struct app *app)
+{
+	const struct timeline_base *newest = t->fresh ? t->fresh : t->base;
+
+	if (!app->snapshot || (newest && newest->snapshot == app->snapshot))
+		return false;
+	return !t->data || !app->snapshot->running || (!(t->fresh && t->job) && live_wait(&t->live) <= 0);
 }
 
 static void update(struct pane *pane, struct app *app, unsigned changed)
 {
 	struct timeline_pane *t = (struct timeline_pane *)pane;
-	const struct timeline_base *newest = t->fresh ? t->fresh : t->base;
 
 	list_set(&t->list, timeline_rows(t), timeline_height(t, pane->height));
-	if (app->snapshot && (!newest || newest->snapshot != app->snapshot))
+	if (is_due(t, app))
 		take_snapshot(t, app);
 	else if (changed & CHANGED_SIZE)
 		timeline_ask(t, app);

@@ -3,6 +3,7 @@
 #define HYB_PANE_TIMELINE_H
 
 #include "viewer/app.h"
+#include "viewer/session_live.h"
 #include "viewer/timeline_read.h"
 
 /* Which node of a column a row shows: that, or so deep an ancestor of it. */
@@ -24,6 +25,7 @@ struct timeline_pane {
 	struct timeline
 		*whole; /* what came of all of time and all locations: for where `data` is not; or NULL */
 	struct timeline_job *job; /* what was asked for and is not there */
+	struct live live; /* when a newer snapshot's may be made while the run goes on */
 	char error[512]; /* why there is no data, or "" */
 
 	/* What is wanted. */
@@ -54,6 +56,7 @@ uint64_t timeline_edge(const struct timeline_pane *t, int column);
 /* The newer snapshot's turn: what belongs to the old one is freed. */
 void timeline_renew(struct timeline_pane *t, struct app *app);
 void timeline_forget(struct timeline_pane *t); /* its data */
+void timeline_show_all(struct app *app); /* in the panes of trees: all of time */
 void timeline_ask(struct timeline_pane *t, struct app *app);
 void timeline_ask_messages(struct timeline_pane *t, struct app *app);
 void timeline_select_messages(struct timeline_pane *t);

@@ -43,19 +43,25 @@ static void cancel(struct timeline_job **job, struct app *app)
 		work_cancel(app->work, &j->job);
 }
 
-/* The tree pane shows what was in the window. Nodes are large where a profile is: nobody else keeps them. */
+void timeline_show_all(struct app *app)
+{
+	if (app->window.pane)
+		app_window(app, &(struct window){0});
+}
+
+/* Panes of trees show what was in the window. Nodes are large where a profile is: nobody else keeps them. */
 static void share_window(struct timeline_job *j)
 {
-	struct app *app = j->app;
-	struct profile_node *nodes = j->ret->nodes;
+	struct window window = {&j->pane->pane, j->ret->from, j->ret->to, j->ret->nodes};
 
 	j->ret->nodes = NULL;
-	if (app->snapshot != j->base->snapshot || j->whole) {
-		free(nodes);
-		nodes = NULL;
+	if (j->app->snapshot == j->base->snapshot && !j->whole) {
+		app_window(j->app, &window);
+		return;
 	}
-	if (nodes || (app->snapshot == j->base->snapshot && app->window.nodes))
-		app_window(app, j->ret->from, j->ret->to, nodes);
+	free(window.nodes);
+	if (j->whole)
+		timeline_show_all(j->app);
 }
 
 void timeline_forget(struct timeline_pane *t)
@@ -78,19 +84,51 @@ void timeline_renew(struct timeline_pane *t, struct app *app)
 	t->fresh = NULL;
 }
 
+/* The same thread in a newer snapshot: its row, or SIZE_MAX. */
+static size_t find_again(const struct timeline_base *base, const struct hyb_location_info *location)
+{
+	for (size_t i = 0; i < base->location_count; i++) {
+		const struct hyb_location_info *l = base->snapshot->locations[base->locations[i]];
+
+		if (l->id == location->id && l->process->pid == location->process->pid &&
+			l->process->image == location->process->image &&
+			!strcmp(l->process->host, location->process->host))
+			return i;
+	}
+	return SIZE_MAX;
+}
+
+static const struct hyb_location_info *location_of_row(const struct timeline_pane *t, size_t row)
+{
+	return t->base->snapshot->locations[t->base->locations[row]];
+}
+
+/* The first data of a newer snapshot: the same window, the cursor at the same thread and moment. */
+static void take_fresh(struct timeline_pane *t, struct timeline_job *j)
+{
+	size_t row = t->one ? t->row : t->list.cursor;
+	size_t again = find_again(t->fresh, location_of_row(t, row));
+
+	timeline_renew(t, j->app);
+	t->row = again == SIZE_MAX ? 0 : again;
+	t->from = j->options.from;
+	t->to = j->options.to;
+	if (t->cursor < t->from || t->cursor >= t->to)
+		t->cursor = t->from;
+	t->one = j->one;
+	t->location = j->locations[0];
+	if (!t->one) {
+		list_set(&t->list, t->base->location_count, t->list.height);
+		list_move(&t->list, (long)t->row - (long)t->list.cursor);
+	}
+	if (t->lines)
+		timeline_ask_messages(t, j->app);
+}
+
 static void take_timeline(struct timeline_pane *t, struct timeline_job *j)
 {
-	if (j->base == t->fresh) {
-		timeline_renew(t, j->app);
-		t->from = j->options.from;
-		t->to = j->options.to;
-		if (t->cursor < t->from || t->cursor >= t->to)
-			t->cursor = t->from;
-		t->one = j->one;
-		t->location = j->locations[0];
-		if (t->lines)
-			timeline_ask_messages(t, j->app);
-	}
+	if (j->base == t->fresh)
+		take_fresh(t, j);
 	if (t->data != t->whole)
 		timeline_free(t->data);
 	if (j->whole && t->whole)
@@ -111,6 +149,8 @@ static void take(struct timeline_pane *t, struct timeline_job *j)
 	if (j->result) {
 		snprintf(t->error, sizeof(t->error), "%s", j->err.text);
 		app_say(j->app, INK_BAD, "%s", t->error);
+		if (!j->messages)
+			timeline_show_all(j->app);
 	} else if (j->messages) {
 		timeline_messages_release(&t->messages);
 		t->messages = j->ret_messages;
@@ -131,8 +171,11 @@ static void done(struct job *job, bool cancelled)
 
 	if (*current == j) {
 		*current = NULL;
-		if (!cancelled)
+		if (!cancelled) {
+			live_read(&t->live, j->base->snapshot->running, job->cost);
 			take(t, j);
+			t->pane.changed |= CHANGED_SNAPSHOT; /* there may be a newer one */
+		}
 	}
 	timeline_free(j->ret);
 	timeline_messages_release(&j->ret_messages);
@@ -142,31 +185,19 @@ static void done(struct job *job, bool cancelled)
 	free(j);
 }
 
-/* The same thread in a newer snapshot, or UINT32_MAX. */
-static uint32_t find_again(const struct timeline_base *base, const struct hyb_location_info *location)
-{
-	for (size_t i = 0; i < base->location_count; i++) {
-		const struct hyb_location_info *l = base->snapshot->locations[base->locations[i]];
-
-		if (l->id == location->id && l->process->pid == location->process->pid &&
-			l->process->image == location->process->image &&
-			!strcmp(l->process->host, location->process->host))
-			return base->locations[i];
-	}
-	return UINT32_MAX;
-}
-
 static struct timeline_job *job_new(struct timeline_pane *t, struct app *app, struct timeline_base *base)
 {
 	struct timeline_job *j = calloc(1, sizeof(*j));
 	uint32_t only = t->location;
-	size_t rows;
+	size_t rows, row = 0;
 
 	if (!j)
 		return NULL;
-	if (t->one && base != t->base)
-		only = find_again(base, t->base->snapshot->locations[t->location]);
-	j->one = t->one && only != UINT32_MAX;
+	if (t->one && base != t->base) {
+		row = find_again(base, t->base->snapshot->locations[t->location]);
+		only = row == SIZE_MAX ? 0 : base->locations[row];
+	}
+	j->one = t->one && row != SIZE_MAX;
 	rows = j->one ? 1 : base->location_count;
 	j->job.run = run;
 	j->job.done = done;

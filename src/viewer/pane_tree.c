@@ -272,7 +272,7 @@ static int copy_window(struct tree_request *request, const struct app *app)
 {
 	size_t bytes = profile_count(app->snapshot->profile) * sizeof(*request->window);
 
-	if (!app->window.nodes || app->window.serial != app->snapshot->serial)
+	if (!app->window.pane)
 		return 0;
 	request->window = malloc(bytes);
 	if (!request->window)
@@ -304,12 +304,12 @@ static void post_job(struct app *app, struct tree_pane *p)
 	work_post(app->work, &j->job);
 }
 
-/* Another snapshot, window, table, or other things are hidden. */
+/* Another snapshot, window, table, or other things are hidden. The window comes with a change of its own. */
 void tree_pane_update(struct pane *pane, struct app *app, unsigned changed)
 {
 	struct tree_pane *p = tree_of(pane);
 
-	if (!(changed & CHANGED_SNAPSHOT) || !app->snapshot ||
+	if (!(changed & CHANGED_SNAPSHOT) || !app->snapshot || (app->window.pane && !app->window.nodes) ||
 		(tree_pane_kind(p) == TREE_DIFFERENCE && !app->snapshot->diff))
 		return;
 	if (p->job) {

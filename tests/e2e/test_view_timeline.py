@@ -126,6 +126,21 @@ def test_window(terminal, archive):
     terminal.wait(lambda screen: "200.000" in screen and "of the timeline" not in screen, "all of time")
 
 
+def test_window_stays(terminal, archive):
+    """Read again, or in another mode, the window and the cursor are where they were, and so is what trees show."""
+    timeline(terminal, archive)
+    terminal.keys("+", "Down", *")))))")
+    terminal.wait_for("50.0 ms of 100.0 ms")
+    terminal.wait_for("A compute.c 50.0 %")
+    before = terminal.wait_for("25.0 ms  compute")  # of rank 1: rank 0 is in inner then
+    terminal.keys("1")
+    terminal.wait(lambda screen: "50.0 ms of the timeline" in screen and "100.000" in screen, "the window")
+    terminal.keys("r", "R")
+    terminal.wait(lambda screen: "50.0 ms of the timeline" in screen and "100.000" in screen and "line" in screen, "it again")
+    terminal.keys("5")
+    terminal.wait(lambda screen: screen == before, "what was there before")
+
+
 def test_cursor(terminal, archive):
     """Steps, bands, pans; the last line says what is there."""
     timeline(terminal, archive)
