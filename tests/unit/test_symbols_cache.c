@@ -1,10 +1,10 @@
 /* The cache: the same answers without the files, and nothing but answers from a damaged one. */
 #include "sym_help.h"
 
+#include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <dirent.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
