@@ -59,11 +59,10 @@ static int define_file(struct column_set *set, const struct columns_wanted *want
 	return r < 0 ? -1 : 0;
 }
 
-int columns_ask(struct column_set *set, const struct columns_wanted *wanted, const struct profile *profile)
+int columns_ask(struct column_set *set, const struct columns_wanted *wanted,
+	const struct profile_metric *metrics, size_t count)
 {
 	struct column_error error;
-	size_t count;
-	const struct profile_metric *metrics = profile_metrics(profile, &count);
 	int r = columns_init(set, metrics, count);
 
 	for (size_t i = 0; !r && i < wanted->file_count; i++)

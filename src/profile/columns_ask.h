@@ -14,7 +14,9 @@ struct columns_wanted {
 	void *data;
 };
 
-/* Fills an empty set; 0, -1 after something was said, or HYB_ENOMEM. To be released in all cases. */
-int columns_ask(struct column_set *set, const struct columns_wanted *wanted, const struct profile *profile);
+/* Fills an empty set of these metrics; 0, -1 after something was said, or HYB_ENOMEM. To be released in all
+ * cases. */
+int columns_ask(struct column_set *set, const struct columns_wanted *wanted,
+	const struct profile_metric *metrics, size_t count);
 
 #endif

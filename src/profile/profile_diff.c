@@ -1,101 +1,185 @@
 #include "profile/profile_diff.h"
 
+#include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
-#include "profile/codes.h"
 #include "profile/intern.h"
+#include "profile/same_files.h"
 #include "profile/tree.h"
 
 struct profile_diff {
 	struct strings strings;
 	struct profile_diff_node *nodes;
 	size_t count;
+	struct profile_metric *metrics; /* that both have */
+	size_t metric_count;
+	struct profile_value *before, *after; /* by node, then metric; NULL: there are none */
 };
 
-struct pair {
-	struct profile_values before, after;
+/* One of the profiles while the tree is made. */
+struct side {
+	const struct profile *profile;
+	const char **files, **same; /* its files, by address, and what they are called in the tree */
+	size_t file_count;
+	uint32_t *map; /* by node: the one in the tree */
 };
 
-static void add_values(struct profile_values *to, const struct profile_node *from)
+/* ----------------------------------------------------------------- files */
+
+static int compare_addresses(const void *pa, const void *pb)
 {
-	to->present = true;
-	to->calls += from->calls;
-	to->samples += from->samples;
-	to->inclusive += from->inclusive;
-	to->exclusive += from->exclusive;
-	to->blocked += from->blocked;
+	uintptr_t a = (uintptr_t) * (const char *const *)pa, b = (uintptr_t) * (const char *const *)pb;
+
+	return (a > b) - (a < b);
 }
 
-/* Puts one of the profiles into the common tree; pairs[] is by its index. */
-static int add_side(struct profile_diff *diff, struct tree *tree, const struct profile *profile,
-	struct pair *pairs, bool after)
+static int list_files(struct side *side, struct strings *strings)
 {
-	const struct profile_node *nodes = profile_nodes(profile);
-	size_t count = profile_count(profile);
-	uint32_t *map = calloc(count, sizeof(*map));
-	int r = map ? 0 : HYB_ENOMEM;
+	const struct profile_node *nodes = profile_nodes(side->profile);
+	size_t count = profile_count(side->profile), unique = 0;
 
-	for (size_t i = 0; !r && i < count; i++) {
-		struct profile_node like = {
-			.kind = nodes[i].kind, .line = nodes[i].line, .python = nodes[i].python};
-
-		like.name = strings_get(&diff->strings, nodes[i].name);
-		/* A build in another directory is the same program. */
-		like.file = strings_get(&diff->strings, path_base(nodes[i].file));
-		like.module = "";
-		if (i && like.name && like.file)
-			map[i] = tree_child(tree, map[nodes[i].parent], &like);
-		if (!like.name || !like.file || (i && !map[i]))
-			r = HYB_ENOMEM;
-		else
-			add_values(after ? &pairs[map[i]].after : &pairs[map[i]].before, &nodes[i]);
+	side->files = calloc(count, sizeof(*side->files));
+	side->same = calloc(count, sizeof(*side->same));
+	if (!side->files || !side->same)
+		return HYB_ENOMEM;
+	for (size_t i = 0; i < count; i++) {
+		side->files[i] = strings_get(strings, nodes[i].file);
+		if (!side->files[i])
+			return HYB_ENOMEM;
 	}
-	free(map);
-	return r;
+	qsort(side->files, count, sizeof(*side->files), compare_addresses);
+	for (size_t i = 0; i < count; i++)
+		if (!i || side->files[i] != side->files[i - 1])
+			side->files[unique++] = side->files[i];
+	side->file_count = unique;
+	return 0;
 }
 
-static uint64_t change(const struct pair *pair)
+/* Files have the names of after. */
+static int name_files(struct side *before, struct side *after)
 {
-	uint64_t a = pair->after.inclusive, b = pair->before.inclusive;
+	int r = same_files(before->files, before->file_count, after->files, after->file_count, before->same);
 
-	return a > b ? a - b : b - a;
-}
-
-/* Orders the tree by change and copies it out with its values. */
-static int make_nodes(struct profile_diff *diff, struct tree *tree, const struct pair *pairs)
-{
-	uint64_t *weight = calloc(tree->count, sizeof(*weight));
-	uint32_t *map = calloc(tree->count, sizeof(*map));
-	int r = HYB_ENOMEM;
-
-	diff->nodes = calloc(tree->count, sizeof(*diff->nodes));
-	if (!weight || !map || !diff->nodes)
-		goto out;
-	for (size_t i = 0; i < tree->count; i++)
-		weight[i] = change(&pairs[i]);
-	for (size_t i = tree->count; i-- > 1;)
-		if (weight[i] > weight[tree->nodes[i].parent])
-			weight[tree->nodes[i].parent] = weight[i];
-	r = tree_arrange(tree, PROFILE_SORT_INCLUSIVE, weight, map);
 	if (r)
-		goto out;
-	diff->count = tree->count;
-	for (size_t i = 0; i < tree->count; i++) {
-		const struct profile_node *n = &tree->nodes[map[i]];
+		return r;
+	memcpy(after->same, after->files, after->file_count * sizeof(*after->files));
+	for (size_t i = 0; i < before->file_count; i++)
+		if (!before->same[i])
+			before->same[i] = before->files[i];
+	return 0;
+}
 
-		diff->nodes[map[i]] = (struct profile_diff_node){
-			.parent = n->parent,
+static const char *name_of(const struct side *side, const char *file)
+{
+	const char **at =
+		bsearch(&file, side->files, side->file_count, sizeof(*side->files), compare_addresses);
+
+	return side->same[at - side->files];
+}
+
+/* ------------------------------------------------------------------ tree */
+
+/* Puts a profile into the common tree. */
+static int place(struct side *side, struct strings *strings, struct tree *tree)
+{
+	const struct profile_node *nodes = profile_nodes(side->profile);
+	size_t count = profile_count(side->profile);
+
+	side->map = calloc(count, sizeof(*side->map));
+	if (!side->map)
+		return HYB_ENOMEM;
+	for (size_t i = 1; i < count; i++) {
+		struct profile_node like = {.kind = nodes[i].kind,
+			.line = nodes[i].line,
+			.python = nodes[i].python,
+			.name = strings_get(strings, nodes[i].name),
+			.file = strings_get(strings, nodes[i].file),
+			.module = ""};
+
+		if (!like.name || !like.file)
+			return HYB_ENOMEM;
+		like.file = name_of(side, like.file);
+		side->map[i] = tree_child(tree, side->map[nodes[i].parent], &like);
+		if (!side->map[i])
+			return HYB_ENOMEM;
+	}
+	return 0;
+}
+
+static void copy_nodes(struct profile_diff *diff, const struct tree *tree)
+{
+	for (size_t i = 0; i < diff->count; i++) {
+		const struct profile_node *n = &tree->nodes[i];
+
+		diff->nodes[i] = (struct profile_diff_node){.parent = n->parent,
 			.first_child = n->first_child,
 			.next_sibling = n->next_sibling,
 			.kind = n->kind,
 			.python = n->python,
 			.name = n->name,
 			.file = n->file,
-			.line = n->line,
-			.before = pairs[i].before,
-			.after = pairs[i].after,
-			.change = weight[i],
-		};
+			.line = n->line};
+	}
+}
+
+static void add_values(struct profile_diff *diff, const struct side *side, bool after)
+{
+	const struct profile_node *nodes = profile_nodes(side->profile);
+
+	for (size_t i = 0; i < profile_count(side->profile); i++) {
+		struct profile_diff_node *n = &diff->nodes[side->map[i]];
+		struct profile_values *to = after ? &n->after : &n->before;
+
+		to->present = true;
+		to->calls += nodes[i].calls;
+		to->samples += nodes[i].samples;
+		to->inclusive += nodes[i].inclusive;
+		to->exclusive += nodes[i].exclusive;
+		to->blocked += nodes[i].blocked;
+	}
+}
+
+/* By how much inclusive times changed, by node of the tree. */
+static uint64_t *weigh(const struct side sides[2], size_t count)
+{
+	uint64_t *weight = calloc(count, sizeof(*weight));
+
+	for (int s = 0; weight && s < 2; s++) {
+		const struct profile_node *nodes = profile_nodes(sides[s].profile);
+
+		for (size_t i = 0; i < profile_count(sides[s].profile); i++)
+			weight[sides[s].map[i]] += s ? nodes[i].inclusive : -nodes[i].inclusive;
+	}
+	for (size_t i = 0; weight && i < count; i++) /* times are far below 2^63 */
+		weight[i] = weight[i] >> 63 ? -weight[i] : weight[i];
+	return weight;
+}
+
+/* Orders the tree by change and copies it out with its values. */
+static int make_nodes(struct profile_diff *diff, struct tree *tree, struct side sides[2])
+{
+	uint64_t *weight = weigh(sides, tree->count);
+	uint32_t *map = calloc(tree->count, sizeof(*map));
+	int r = HYB_ENOMEM;
+
+	diff->count = tree->count;
+	diff->nodes = calloc(diff->count, sizeof(*diff->nodes));
+	if (!weight || !map || !diff->nodes)
+		goto out;
+	for (size_t i = diff->count; i-- > 1;)
+		if (weight[i] > weight[tree->nodes[i].parent])
+			weight[tree->nodes[i].parent] = weight[i];
+	r = tree_arrange(tree, PROFILE_SORT_INCLUSIVE, weight, map);
+	if (r)
+		goto out;
+	copy_nodes(diff, tree);
+	for (size_t i = 0; i < diff->count; i++)
+		diff->nodes[map[i]].change = (double)weight[i];
+	for (int s = 0; s < 2; s++) {
+		for (size_t i = 0; i < profile_count(sides[s].profile); i++)
+			sides[s].map[i] = map[sides[s].map[i]];
+		add_values(diff, &sides[s], s);
 	}
 out:
 	free(map);
@@ -103,18 +187,116 @@ out:
 	return r;
 }
 
+/* --------------------------------------------------------------- metrics */
+
+/* Where a metric of that name is, or SIZE_MAX. */
+static size_t find_metric(const struct profile_metric *metrics, size_t count, const char *name)
+{
+	for (size_t i = 0; i < count; i++)
+		if (!strcmp(metrics[i].name, name))
+			return i;
+	return SIZE_MAX;
+}
+
+/* Those that both have: in `after`, and ret_at[] says where in `before` and in `after`. */
+static int find_metrics(struct profile_diff *diff, const struct side sides[2], size_t *ret_at[2])
+{
+	size_t counts[2];
+	const struct profile_metric *before = profile_metrics(sides[0].profile, &counts[0]);
+	const struct profile_metric *after = profile_metrics(sides[1].profile, &counts[1]);
+
+	diff->metrics = calloc(counts[1] + 1, sizeof(*diff->metrics));
+	ret_at[0] = calloc(counts[1] + 1, sizeof(**ret_at));
+	ret_at[1] = calloc(counts[1] + 1, sizeof(**ret_at));
+	if (!diff->metrics || !ret_at[0] || !ret_at[1])
+		return HYB_ENOMEM;
+	for (size_t i = 0; i < counts[1]; i++) {
+		size_t there = find_metric(before, counts[0], after[i].name);
+		struct profile_metric *m = &diff->metrics[diff->metric_count];
+
+		if (there == SIZE_MAX)
+			continue;
+		ret_at[0][diff->metric_count] = there;
+		ret_at[1][diff->metric_count++] = i;
+		*m = after[i];
+		m->estimated |= before[there].estimated;
+		m->name = strings_get(&diff->strings, m->name);
+		m->unit = strings_get(&diff->strings, m->unit);
+		m->description = strings_get(&diff->strings, m->description);
+		if (!m->name || !m->unit || !m->description)
+			return HYB_ENOMEM;
+	}
+	return 0;
+}
+
+/* NULL when memory is out. */
+static struct profile_value *add_metrics(
+	const struct profile_diff *diff, const struct side *side, const size_t *at)
+{
+	struct profile_value *values = calloc(diff->count, diff->metric_count * sizeof(*values));
+	const struct profile_value *all = profile_values(side->profile);
+	size_t count;
+
+	profile_metrics(side->profile, &count);
+	for (size_t i = 0; values && i < profile_count(side->profile); i++)
+		for (size_t k = 0; k < diff->metric_count; k++) {
+			struct profile_value *to = &values[side->map[i] * diff->metric_count + k];
+			const struct profile_value *from = &all[i * count + at[k]];
+
+			to->inclusive = (int64_t)((uint64_t)to->inclusive + (uint64_t)from->inclusive);
+			to->exclusive = (int64_t)((uint64_t)to->exclusive + (uint64_t)from->exclusive);
+			to->samples += from->samples;
+		}
+	return values;
+}
+
+static int make_metrics(struct profile_diff *diff, const struct side sides[2])
+{
+	size_t *at[2] = {NULL, NULL};
+	int r = find_metrics(diff, sides, at);
+
+	if (!r && diff->metric_count) {
+		diff->before = add_metrics(diff, &sides[0], at[0]);
+		diff->after = add_metrics(diff, &sides[1], at[1]);
+		r = diff->before && diff->after ? 0 : HYB_ENOMEM;
+	}
+	free(at[0]);
+	free(at[1]);
+	return r;
+}
+
+/* ----------------------------------------------------------------- whole */
+
+static int make(struct profile_diff *diff, struct tree *tree, struct side sides[2])
+{
+	const char *root = strings_get(&diff->strings, profile_nodes(sides[1].profile)->name);
+	int r = root ? tree_init(tree, root) : HYB_ENOMEM;
+
+	for (int s = 0; !r && s < 2; s++)
+		r = list_files(&sides[s], &diff->strings);
+	if (!r)
+		r = name_files(&sides[0], &sides[1]);
+	for (int s = 0; !r && s < 2; s++)
+		r = place(&sides[s], &diff->strings, tree);
+	if (!r)
+		r = make_nodes(diff, tree, sides);
+	return r ? r : make_metrics(diff, sides);
+}
+
 struct profile_diff *profile_diff_new(const struct profile *before, const struct profile *after)
 {
 	struct profile_diff *diff = calloc(1, sizeof(*diff));
-	struct pair *pairs = calloc(profile_count(before) + profile_count(after), sizeof(*pairs));
+	struct side sides[2] = {{.profile = before}, {.profile = after}};
 	struct tree tree = {0};
-	const char *root = diff ? strings_get(&diff->strings, profile_nodes(after)->name) : NULL;
-	bool ok = pairs && root && !tree_init(&tree, root) && !add_side(diff, &tree, before, pairs, false) &&
-		  !add_side(diff, &tree, after, pairs, true) && !make_nodes(diff, &tree, pairs);
+	int r = diff ? make(diff, &tree, sides) : HYB_ENOMEM;
 
 	tree_release(&tree);
-	free(pairs);
-	if (ok)
+	for (int s = 0; s < 2; s++) {
+		free(sides[s].files);
+		free(sides[s].same);
+		free(sides[s].map);
+	}
+	if (!r)
 		return diff;
 	profile_diff_free(diff);
 	return NULL;
@@ -126,6 +308,9 @@ void profile_diff_free(struct profile_diff *diff)
 		return;
 	strings_release(&diff->strings);
 	free(diff->nodes);
+	free(diff->metrics);
+	free(diff->before);
+	free(diff->after);
 	free(diff);
 }
 
@@ -137,4 +322,58 @@ size_t profile_diff_count(const struct profile_diff *diff)
 const struct profile_diff_node *profile_diff_nodes(const struct profile_diff *diff)
 {
 	return diff->nodes;
+}
+
+const struct profile_metric *profile_diff_metrics(const struct profile_diff *diff, size_t *ret_count)
+{
+	*ret_count = diff->metric_count;
+	return diff->metrics;
+}
+
+const struct profile_value *profile_diff_before(const struct profile_diff *diff)
+{
+	return diff->before;
+}
+
+const struct profile_value *profile_diff_after(const struct profile_diff *diff)
+{
+	return diff->after;
+}
+
+/* ----------------------------------------------------------------- order */
+
+static int compare_changes(const void *pa, const void *pb, void *data)
+{
+	const struct profile_diff_node *nodes = data;
+	uint32_t a = *(const uint32_t *)pa, b = *(const uint32_t *)pb;
+
+	if (nodes[a].parent != nodes[b].parent)
+		return nodes[a].parent < nodes[b].parent ? -1 : 1;
+	if (nodes[a].change != nodes[b].change)
+		return nodes[a].change > nodes[b].change ? -1 : 1;
+	return a < b ? -1 : a > b;
+}
+
+int profile_diff_order(struct profile_diff *diff, const double *change)
+{
+	struct profile_diff_node *nodes = diff->nodes;
+	uint32_t *list = calloc(diff->count, sizeof(*list));
+
+	if (!list)
+		return HYB_ENOMEM;
+	for (uint32_t i = 0; i < diff->count; i++) {
+		nodes[i].change = isnan(change[i]) ? 0 : fabs(change[i]);
+		nodes[i].first_child = 0;
+		list[i] = i;
+	}
+	for (size_t i = diff->count; i-- > 1;)
+		if (nodes[i].change > nodes[nodes[i].parent].change)
+			nodes[nodes[i].parent].change = nodes[i].change;
+	qsort_r(list + 1, diff->count - 1, sizeof(*list), compare_changes, nodes);
+	for (size_t i = diff->count; i-- > 1;) { /* the last sibling first */
+		nodes[list[i]].next_sibling = nodes[nodes[list[i]].parent].first_child;
+		nodes[nodes[list[i]].parent].first_child = list[i];
+	}
+	free(list);
+	return 0;
 }

@@ -1,7 +1,7 @@
 /*
- * The difference of two profiles: one tree in which nodes are matched by kind,
- * name, file (without its directory) and line below the matched parent. What is only in one has
- * zeros for the other. Sums hold on both sides as in a profile.
+ * The difference of two profiles: one tree in which nodes are matched by kind, name, file and line below the
+ * matched parent. Files are the same as same_files.h says: a build in another directory is the same program.
+ * What is only in one has zeros for the other. Sums hold on both sides as in a profile.
  */
 #ifndef HYB_PROFILE_DIFF_H
 #define HYB_PROFILE_DIFF_H
@@ -18,10 +18,11 @@ struct profile_diff_node {
 	uint32_t parent, first_child, next_sibling; /* as in struct profile_node; largest `change` first */
 	uint8_t kind; /* enum profile_kind */
 	bool python; /* as in struct profile_node */
-	const char *name, *file;
+	const char *name, *file; /* file: after, if it is there */
 	unsigned line;
 	struct profile_values before, after;
-	uint64_t change; /* ns: the largest by which an inclusive time at or below it changed */
+	double change; /* ns: the largest by which an inclusive time at or below it changed; see
+			  profile_diff_order() */
 };
 
 struct profile_diff;
@@ -32,5 +33,15 @@ void profile_diff_free(struct profile_diff *diff); /* accepts NULL */
 
 size_t profile_diff_count(const struct profile_diff *diff);
 const struct profile_diff_node *profile_diff_nodes(const struct profile_diff *diff); /* node 0 is the root */
+
+/* The metrics that both have, in the order and with the facts of `after`; of all nodes their values, [node *
+ * count + metric], NULL if there are none. */
+const struct profile_metric *profile_diff_metrics(const struct profile_diff *diff, size_t *ret_count);
+const struct profile_value *profile_diff_before(const struct profile_diff *diff);
+const struct profile_value *profile_diff_after(const struct profile_diff *diff);
+
+/* Other changes, by node, in the place of those of time: siblings are linked in their order (nodes keep their
+ * indices). NAN counts as 0. 0 or HYB_ENOMEM. */
+int profile_diff_order(struct profile_diff *diff, const double *change);
 
 #endif

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tools/report_diff.h"
 #include "tools/report_fold.h"
 #include "converters/input.h"
 #include "tools/report_matching.h"
@@ -166,21 +167,21 @@ static int print_flat(struct style *style, const struct report_options *o, const
 	return r;
 }
 
-static int print_diff(struct style *style, const struct report_options *o, const struct profile *base,
-	const struct profile *profile)
+static int print_diff(struct style *style, const struct report_options *o, const struct column_set *set,
+	struct profile_diff *diff)
 {
-	struct profile_diff *diff = profile_diff_new(base, profile);
-	int r;
+	struct difference d;
+	int r = difference_make(&d, diff, set);
 
-	if (!diff)
-		return HYB_ENOMEM;
+	if (r)
+		return r;
 	if (o->output == REPORT_JSON)
-		r = report_json_diff(style->out, o, diff);
+		r = report_json_diff(style->out, o, &d);
 	else if (o->output == REPORT_CSV)
-		r = report_csv_diff(style->out, o, diff);
+		r = report_csv_diff(style->out, o, &d);
 	else
-		r = report_diff(style, o, diff);
-	profile_diff_free(diff);
+		r = report_diff(style, o, &d);
+	difference_release(&d);
 	return r;
 }
 
@@ -212,20 +213,38 @@ static void print_fold(struct style *style, const struct report_options *o, cons
 		report_fold_text(style, fold);
 }
 
+/* What columns are made of: of a difference what both sides have. */
+static const struct profile_metric *metrics_of(
+	const struct side *side, const struct profile_diff *diff, size_t *ret_count)
+{
+	return diff ? profile_diff_metrics(diff, ret_count) : profile_metrics(side->profile, ret_count);
+}
+
+static int choose_columns(struct column_set *set, const struct report_options *o, const struct side *side,
+	const struct profile_diff *diff)
+{
+	size_t count;
+	const struct profile_metric *metrics = metrics_of(side, diff, &count);
+
+	return report_columns(set, o, metrics, count);
+}
+
+/* `diff`: NULL without a base. */
 static int print_report(const struct report_options *o, const struct side *base, const struct side *side,
-	const struct column_set *set)
+	struct profile_diff *diff, const struct column_set *set)
 {
 	struct style style;
+	size_t count;
 	int r = 0;
 
 	style_init(&style, o);
 	print_qualities(&style, o, base, side);
 	if (o->output == REPORT_JSON)
-		report_json_metrics(style.out, set, side->profile);
+		report_json_metrics(style.out, set, metrics_of(side, diff, &count));
 	if (o->view == REPORT_QUALITY)
 		r = 0;
 	else if (o->base)
-		r = print_diff(&style, o, base->profile, side->profile);
+		r = print_diff(&style, o, set, diff);
 	else if (o->view == REPORT_REVERSE)
 		r = print_reverse(&style, o, set, side->profile);
 	else if (o->view == REPORT_FLAT)
@@ -286,8 +305,11 @@ static int fold(struct side *side)
 static int report(const struct report_options *options, const struct ranks *ranks)
 {
 	struct side base = {0}, side = {0};
+	struct profile_diff *diff = NULL;
 	struct column_set set = {0};
+	const struct profile_metric *metrics;
 	bool wrong = false;
+	size_t count;
 	int r = 0;
 
 	if (options->base)
@@ -299,15 +321,21 @@ static int report(const struct report_options *options, const struct ranks *rank
 		r = report_failed("out of memory");
 	if (!r && options->view == REPORT_FOLD)
 		r = fold(&side);
+	if (!r && options->base) {
+		diff = profile_diff_new(base.profile, side.profile);
+		r = diff ? 0 : report_failed("out of memory");
+	}
 	if (!r && options->list_metrics) {
-		report_list_metrics(side.profile);
+		metrics = metrics_of(&side, diff, &count);
+		report_list_metrics(metrics, count);
 	} else if (!r) {
-		r = report_columns(&set, options, side.profile);
+		r = choose_columns(&set, options, &side, diff);
 		wrong = r;
 	}
 	if (!r && !options->list_metrics)
-		r = print_report(options, &base, &side, &set);
+		r = print_report(options, &base, &side, diff, &set);
 	columns_release(&set);
+	profile_diff_free(diff);
 	side_close(&side);
 	side_close(&base);
 	return wrong ? STATUS_USAGE : r ? STATUS_FAILED : STATUS_OK;

@@ -113,6 +113,9 @@ void style_init(struct style *style, const struct report_options *options);
 /* Chooses the unit of times so that `largest` ns reads well. */
 void style_set_unit(struct style *style, uint64_t largest);
 
+/* "seconds": that unit in words. */
+const char *style_unit_words(const struct style *style);
+
 /* Switches the colour; INK_PLAIN ends it. */
 void style_ink(const struct style *style, enum ink ink);
 
@@ -130,8 +133,8 @@ void report_json_quality_mpi(FILE *out, const struct profile *profile);
 /* report_metrics.c: the line that names them, with what there is to know about how they were read; what
  * --metric help prints. */
 void report_quality_metrics(const struct style *style, const struct profile *profile);
-void report_list_metrics(const struct profile *profile);
-void report_json_metrics(FILE *out, const struct column_set *set, const struct profile *profile);
+void report_list_metrics(const struct profile_metric *metrics, size_t count);
+void report_json_metrics(FILE *out, const struct column_set *set, const struct profile_metric *metrics);
 
 /* report_metrics.c: the functions that ran most, or had most of the first metric that is shown, in a line;
  * set: NULL for time. 0, or HYB_ENOMEM. */
@@ -140,7 +143,6 @@ int report_hot(const struct style *style, const struct column_set *set, const st
 /* report_tree.c. 0, or HYB_ENOMEM. */
 int report_tree(struct style *style, const struct report_options *options, const struct profile_node *nodes,
 	size_t count);
-int report_diff(struct style *style, const struct report_options *options, const struct profile_diff *diff);
 void report_flat(struct style *style, const struct report_options *options, const struct profile_flat *flat);
 
 /* ------------------------------------------------- report_spread.c */
@@ -185,14 +187,12 @@ void report_json_quality(
 int report_json_tree(FILE *out, const struct report_options *options, const struct profile_node *nodes,
 	const struct report_over *over,
 	const struct sheet *sheet); /* NULL: no columns over ranks; no metrics; as of CSV */
-int report_json_diff(FILE *out, const struct report_options *options, const struct profile_diff *diff);
 void report_json_rows(FILE *out, const struct report_options *options, const struct profile_flat *flat,
 	const struct sheet *sheet);
 void report_json_end(FILE *out);
 
 int report_csv_tree(FILE *out, const struct report_options *options, const struct profile_node *nodes,
 	const struct report_over *over, const struct sheet *sheet);
-int report_csv_diff(FILE *out, const struct report_options *options, const struct profile_diff *diff);
 void report_csv_rows(FILE *out, const struct report_options *options, const struct profile_flat *flat,
 	const struct sheet *sheet);
 
@@ -232,5 +232,8 @@ struct walk_level {
 
 /* Depth-first over visible nodes, without recursion. 0 or HYB_ENOMEM. */
 int report_walk(struct walker *walker);
+
+/* The lines that lead from the node that it tells of to the parent; columns taken. */
+int walk_guides(const struct style *style, const struct walker *walker);
 
 #endif

@@ -173,7 +173,9 @@ static int check(struct making *m)
 /* What was wrong was said. */
 static int choose_columns(struct making *m, const struct profile *profile)
 {
-	int r = report_columns(&m->fold->set, m->inputs->options, profile);
+	size_t count;
+	const struct profile_metric *metrics = profile_metrics(profile, &count);
+	int r = report_columns(&m->fold->set, m->inputs->options, metrics, count);
 
 	if (r == -1) {
 		m->err->code = HYB_EEMPTY;

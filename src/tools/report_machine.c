@@ -4,8 +4,7 @@
 #include <string.h>
 
 #include "base/json.h"
-#include "tools/report.h"
-#include "tools/report_sheet.h"
+#include "tools/report_diff.h"
 
 const char *report_kind_name(unsigned kind)
 {
@@ -27,6 +26,7 @@ struct machine {
 	const struct report_options *options;
 	const struct report_over *over; /* NULL: no columns over ranks */
 	const struct sheet *sheet; /* NULL: no metrics */
+	const struct difference *diff; /* in the place of all that */
 	uint64_t least; /* ns */
 	uint32_t count; /* JSON: nodes printed so far, the id of the next */
 	char *path; /* CSV: names down to the node, joined by ';' */
@@ -179,27 +179,15 @@ int report_json_tree(FILE *out, const struct report_options *options, const stru
 	return json_nodes(&walker, &m);
 }
 
-static const struct profile_diff_node *diff_at(const struct walker *w, uint32_t i)
-{
-	return (const struct profile_diff_node *)w->tree + i;
-}
-
-static void diff_links(const void *tree, uint32_t i, uint32_t *ret_child, uint32_t *ret_next)
-{
-	const struct profile_diff_node *nodes = tree;
-
-	*ret_child = nodes[i].first_child;
-	*ret_next = nodes[i].next_sibling;
-}
-
 static bool diff_visible(const struct walker *w, uint32_t i)
 {
 	const struct machine *m = w->data;
 
-	return diff_at(w, i)->change >= m->least;
+	return difference_shows(m->diff, m->options, i);
 }
 
-static void put_side(FILE *out, const char *key, const struct profile_values *v)
+static void put_side(
+	FILE *out, const char *key, const struct profile_values *v, const struct sheet *sheet, uint32_t node)
 {
 	if (!v->present) {
 		fprintf(out, ",\"%s\":null", key);
@@ -207,37 +195,37 @@ static void put_side(FILE *out, const char *key, const struct profile_values *v)
 	}
 	fprintf(out, ",\"%s\":{\"calls\":%" PRIu64, key, v->calls);
 	put_values(out, v->samples, v->inclusive, v->exclusive, v->blocked);
+	if (sheet->set->count > 1)
+		sheet_json(out, sheet, node);
 	fputc('}', out);
 }
 
 static void json_diff_node(const struct walker *w, uint32_t i)
 {
-	const struct profile_diff_node *n = diff_at(w, i);
-	FILE *out = ((struct machine *)w->data)->out;
+	const struct machine *m = w->data;
+	const struct profile_diff_node *n = &m->diff->nodes[i];
 
 	begin_node(w);
-	put_identity(out, n->kind, n->name, n->file, n->line);
-	put_side(out, "before", &n->before);
-	put_side(out, "after", &n->after);
-	fputc('}', out);
+	put_identity(m->out, n->kind, n->name, n->file, n->line);
+	put_side(m->out, "before", &n->before, &m->diff->before, i);
+	put_side(m->out, "after", &n->after, &m->diff->after, i);
+	fputc('}', m->out);
 }
 
-/* 100 % of a difference: what it was before, or else what it is now. */
-static uint64_t diff_total(const struct profile_diff_node *root)
+static struct walker diff_walker(struct machine *m, void (*enter)(const struct walker *walker, uint32_t i))
 {
-	return root->before.inclusive ? root->before.inclusive : root->after.inclusive;
-}
-
-int report_json_diff(FILE *out, const struct report_options *options, const struct profile_diff *diff)
-{
-	const struct profile_diff_node *nodes = profile_diff_nodes(diff);
-	struct machine m = machine_of(out, options, diff_total(nodes));
-	struct walker walker = {.tree = nodes,
-		.links = diff_links,
+	return (struct walker){.tree = m->diff->nodes,
+		.links = difference_links,
 		.visible = diff_visible,
-		.depth = options->depth,
-		.data = &m,
-		.enter = json_diff_node};
+		.depth = m->options->depth,
+		.data = m,
+		.enter = enter};
+}
+
+int report_json_diff(FILE *out, const struct report_options *options, const struct difference *d)
+{
+	struct machine m = {.out = out, .options = options, .diff = d};
+	struct walker walker = diff_walker(&m, json_diff_node);
 
 	return json_nodes(&walker, &m);
 }
@@ -349,17 +337,23 @@ static void csv_node(const struct walker *w, uint32_t i)
 	fputc('\n', out);
 }
 
+static void csv_side(FILE *out, const struct profile_values *v)
+{
+	fprintf(out, ",%d,%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64, v->present, v->calls,
+		v->samples, v->inclusive, v->exclusive, v->blocked);
+}
+
 static void csv_diff_node(const struct walker *w, uint32_t i)
 {
-	const struct profile_diff_node *n = diff_at(w, i);
-	const struct profile_values *b = &n->before, *a = &n->after;
+	const struct machine *m = w->data;
+	const struct profile_diff_node *n = &m->diff->nodes[i];
 
 	csv_begin(w, n->name, n->file, n->kind, n->line);
-	fprintf(((struct machine *)w->data)->out,
-		",%d,%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%d,%" PRIu64 ",%" PRIu64
-		",%" PRIu64 ",%" PRIu64 ",%" PRIu64 "\n",
-		b->present, b->calls, b->samples, b->inclusive, b->exclusive, b->blocked, a->present,
-		a->calls, a->samples, a->inclusive, a->exclusive, a->blocked);
+	csv_side(m->out, &n->before);
+	csv_side(m->out, &n->after);
+	sheet_csv(m->out, &m->diff->before, i);
+	sheet_csv(m->out, &m->diff->after, i);
+	fputc('\n', m->out);
 }
 
 int report_csv_tree(FILE *out, const struct report_options *options, const struct profile_node *nodes,
@@ -382,26 +376,23 @@ int report_csv_tree(FILE *out, const struct report_options *options, const struc
 		: over->metric ? "," REPORT_CSV_SPREAD("")
 			       : "," REPORT_CSV_SPREAD("_ns"));
 	if (sheet)
-		sheet_csv_heading(out, sheet->set);
+		sheet_csv_heading(out, sheet->set, "");
 	fputc('\n', out);
 	return walk(&walker, &m);
 }
 
-int report_csv_diff(FILE *out, const struct report_options *options, const struct profile_diff *diff)
+int report_csv_diff(FILE *out, const struct report_options *options, const struct difference *d)
 {
-	const struct profile_diff_node *nodes = profile_diff_nodes(diff);
-	struct machine m = machine_of(out, options, diff_total(nodes));
-	struct walker walker = {.tree = nodes,
-		.links = diff_links,
-		.visible = diff_visible,
-		.depth = options->depth,
-		.data = &m,
-		.enter = csv_diff_node};
+	struct machine m = {.out = out, .options = options, .diff = d};
+	struct walker walker = diff_walker(&m, csv_diff_node);
 
 	fputs("depth,path,name,kind,file,line,before,before_calls,before_samples,before_inclusive_ns,"
 	      "before_exclusive_ns,before_blocked_ns,after,after_calls,after_samples,after_inclusive_ns,"
-	      "after_exclusive_ns,after_blocked_ns\n",
+	      "after_exclusive_ns,after_blocked_ns",
 		out);
+	sheet_csv_heading(out, d->set, "before ");
+	sheet_csv_heading(out, d->set, "after ");
+	fputc('\n', out);
 	return walk(&walker, &m);
 }
 
@@ -414,7 +405,7 @@ void report_csv_rows(FILE *out, const struct report_options *options, const stru
 		total += flat->rows[i].exclusive + flat->rows[i].blocked;
 	fputs("name,kind,file,line,module,calls,samples,inclusive_ns,exclusive_ns,blocked_ns,guess", out);
 	if (sheet)
-		sheet_csv_heading(out, sheet->set);
+		sheet_csv_heading(out, sheet->set, "");
 	fputc('\n', out);
 	for (size_t i = 0; i < flat->count; i++) {
 		const struct profile_row *r = &flat->rows[i];

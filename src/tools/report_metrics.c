@@ -55,10 +55,8 @@ void report_quality_metrics(const struct style *style, const struct profile *pro
 	put_event_source(style, profile);
 }
 
-void report_list_metrics(const struct profile *profile)
+void report_list_metrics(const struct profile_metric *m, size_t count)
 {
-	size_t count;
-	const struct profile_metric *m = profile_metrics(profile, &count);
 	int width = 4;
 
 	for (size_t i = 0; i < count; i++)
@@ -70,10 +68,8 @@ void report_list_metrics(const struct profile *profile)
 	printf("%-*s  seconds\n", width, "time");
 }
 
-void report_json_metrics(FILE *out, const struct column_set *set, const struct profile *profile)
+void report_json_metrics(FILE *out, const struct column_set *set, const struct profile_metric *m)
 {
-	size_t count;
-	const struct profile_metric *m = profile_metrics(profile, &count);
 	const char *comma = "";
 
 	if (set->count < 2)

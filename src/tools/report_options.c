@@ -102,7 +102,7 @@ static const char help_text[] =
 	"      --fold-along METRIC  by that instead of time, as perf::TASK-CLOCK\n"
 	"      --fold-outliers K  set aside instances whose duration is more than K robust standard\n"
 	"                         deviations from the middle (default: 5; 0: none)\n"
-	"      --diff BASE        what changed from BASE to PATH\n"
+	"      --diff BASE        what changed from BASE to PATH, in time and in each --metric\n"
 	"      --quality          how good the measurement is, and no more\n"
 	"\n"
 	"Which numbers:\n"
@@ -370,8 +370,8 @@ static int check_metrics(struct report_options *o)
 {
 	if (!o->metric_count && !o->metrics_file_count)
 		return 0;
-	if (o->base || (o->view > REPORT_QUALITY && o->view != REPORT_FOLD)) {
-		fprintf(stderr, "hybrid-report: --metric is for call trees and tables; leave --diff, --mpi, "
+	if (o->view > REPORT_QUALITY && o->view != REPORT_FOLD) {
+		fprintf(stderr, "hybrid-report: --metric is for call trees and tables; leave --mpi, "
 				"--messages, --unmatched and --flat=rank (--by-rank --depth 1 has "
 				"metrics) out\n");
 		return -1;

@@ -15,6 +15,11 @@ static void say(void *data, const char *where, const char *text)
 	fprintf(stderr, "hybrid-report: %s: %s\n", where, text);
 }
 
+static void say_of_both(void *data, const char *where, const char *text)
+{
+	fprintf(stderr, "hybrid-report: %s, of what both sides have: %s\n", where, text);
+}
+
 /* Growth of each rank is known, and what adds up has a mean. */
 static int check_over_ranks(const struct column_set *set, const struct report_options *o)
 {
@@ -30,14 +35,15 @@ static int check_over_ranks(const struct column_set *set, const struct report_op
 	return -1;
 }
 
-int report_columns(struct column_set *set, const struct report_options *o, const struct profile *profile)
+int report_columns(struct column_set *set, const struct report_options *o,
+	const struct profile_metric *metrics, size_t count)
 {
 	const struct columns_wanted wanted = {.lists = o->metrics,
 		.list_count = o->metric_count,
 		.files = o->metrics_files,
 		.file_count = o->metrics_file_count,
-		.say = say};
-	int r = columns_ask(set, &wanted, profile);
+		.say = o->base ? say_of_both : say};
+	int r = columns_ask(set, &wanted, metrics, count);
 
 	return r ? r : check_over_ranks(set, o);
 }
@@ -208,7 +214,7 @@ void sheet_json(FILE *out, const struct sheet *s, size_t i)
 	fputc('}', out);
 }
 
-void sheet_csv_heading(FILE *out, const struct column_set *set)
+void sheet_csv_heading(FILE *out, const struct column_set *set, const char *prefix)
 {
 	static const char *const parts[] = {"inclusive", "exclusive"};
 
@@ -216,7 +222,7 @@ void sheet_csv_heading(FILE *out, const struct column_set *set)
 		for (size_t p = 0; is_told(set, c) && p < 2; p++) {
 			char *name;
 
-			if (asprintf(&name, "%s %s", set->items[c].name, parts[p]) < 0)
+			if (asprintf(&name, "%s%s %s", prefix, set->items[c].name, parts[p]) < 0)
 				continue;
 			fputc(',', out);
 			csv_string(out, name);

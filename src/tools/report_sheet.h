@@ -5,9 +5,10 @@
 #include "profile/columns.h"
 #include "tools/report.h"
 
-/* The columns that the options ask for, said on standard error if they are wrong. 0, -1 or HYB_ENOMEM. */
-int report_columns(
-	struct column_set *set, const struct report_options *options, const struct profile *profile);
+/* The columns of these metrics that the options ask for, said on standard error if they are wrong. 0, -1 or
+ * HYB_ENOMEM. */
+int report_columns(struct column_set *set, const struct report_options *options,
+	const struct profile_metric *metrics, size_t count);
 
 /* A row of what is shown: nodes of a tree, or rows of a table. */
 struct sheet_thing {
@@ -55,6 +56,9 @@ double sheet_share(const struct sheet *sheet, double value);
 void sheet_lay_out(struct sheet *sheet, const struct style *style);
 void sheet_heading(const struct sheet *sheet, const struct style *style, const char *name);
 int sheet_cells(const struct sheet *sheet, const struct style *style, size_t i);
+/* A column's name and unit (`unit`: of times, ns that a printed 1.0 stands for) above all that stands below.
+ */
+void sheet_name(const struct style *style, const struct column *column, double unit, int width);
 
 /* The first column alone, for a table that is all of it: its width, a value of it (hot by its share,
  * percent), and what it is. */
@@ -72,9 +76,10 @@ void report_flat_of_metrics(struct style *style, const struct report_options *op
 void sheet_sum_add(const struct sheet *sheet, struct profile_value *sum, double *seconds, size_t i);
 void sheet_sum_end(struct sheet *sheet, const struct profile_value *sum, double seconds);
 
-/* ,"metrics":{...} of a thing, for JSON; of CSV the heading's and a thing's part. */
+/* ,"metrics":{...} of a thing, for JSON; of CSV the heading's (names with `prefix` in front) and a thing's
+ * part. */
 void sheet_json(FILE *out, const struct sheet *sheet, size_t i);
-void sheet_csv_heading(FILE *out, const struct column_set *set);
+void sheet_csv_heading(FILE *out, const struct column_set *set, const char *prefix);
 void sheet_csv(FILE *out, const struct sheet *sheet, size_t i);
 
 #endif

@@ -94,8 +94,8 @@ static const char *unit_name(double unit)
 	return unit == 1e9 ? "s" : unit == 1e6 ? "ms" : "us";
 }
 
-/* The name of a column above its group: its unit behind it, without what finds no room. */
-static void put_name(const struct style *style, const struct column *c, double unit, int width)
+/* The unit behind the name, without what finds no room. */
+void sheet_name(const struct style *style, const struct column *c, double unit, int width)
 {
 	char words[128] = "", tail[48] = "";
 	const char *name = c->name, *last;
@@ -125,10 +125,10 @@ void sheet_heading(const struct sheet *s, const struct style *style, const char 
 	fputc('\n', out);
 	style_ink(style, INK_DIM);
 	for (size_t i = 0; i < s->set->shown_count; i++)
-		put_name(style, &s->set->items[s->set->shown[i]], s->units[s->set->shown[i]],
+		sheet_name(style, &s->set->items[s->set->shown[i]], s->units[s->set->shown[i]],
 			group_width(s, i));
 	if (s->time)
-		put_name(style, time, s->units[s->set->metrics], 10);
+		sheet_name(style, time, s->units[s->set->metrics], 10);
 	fputc('\n', out);
 	for (size_t i = 0; i < s->set->shown_count; i++) {
 		const struct column *c = &s->set->items[s->set->shown[i]];

@@ -54,6 +54,11 @@ void style_set_unit(struct style *style, uint64_t largest)
 	style->unit_name = largest >= 1000000000 ? "s" : largest >= 1000000 ? "ms" : "us";
 }
 
+const char *style_unit_words(const struct style *style)
+{
+	return style->unit == 1e9 ? "seconds" : style->unit == 1e6 ? "milliseconds" : "microseconds";
+}
+
 void style_ink(const struct style *style, enum ink ink)
 {
 	if (style->colour)

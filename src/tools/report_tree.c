@@ -5,8 +5,6 @@
 
 #include "tools/report_table.h"
 
-/* Levels that are indented; deeper ones stand at the last with their number. */
-#define INDENT_MAX 32
 #define TINY 0.5 /* percent below which nobody looks for what is missing */
 #define HOT 10.0 /* percent from which a time is hot, and warm */
 #define WARM 2.0
@@ -60,11 +58,6 @@ int table_count(const struct table *t, uint64_t count)
 	return fprintf(t->style->out, "%8s", count ? figure_count(count, text) : "");
 }
 
-static const char *unit_words(const struct style *style)
-{
-	return style->unit == 1e9 ? "seconds" : style->unit == 1e6 ? "milliseconds" : "microseconds";
-}
-
 static void put_heading(const struct table *t, const char *name)
 {
 	FILE *out = t->style->out;
@@ -79,7 +72,7 @@ static void put_heading(const struct table *t, const char *name)
 		fprintf(out, "%*s", w, "blocked");
 	if (t->calls)
 		fprintf(out, "%8s", "calls");
-	fprintf(out, "%8s  %s (%s)\n", "samples", name, unit_words(t->style));
+	fprintf(out, "%8s  %s (%s)\n", "samples", name, style_unit_words(t->style));
 	style_ink(t->style, INK_PLAIN);
 }
 
@@ -105,27 +98,6 @@ static int put_cells(const struct table *t, const struct cells *c)
 		n += table_count(t, c->calls);
 	n += table_count(t, c->samples);
 	return n + fprintf(t->style->out, "  ");
-}
-
-/* The lines that lead from a node to its parent; columns taken. */
-static int put_guides(const struct table *t, const struct walker *w)
-{
-	static const char *const ascii[] = {"| ", "  ", "|-", "`-"};
-	static const char *const lines[] = {"│ ", "  ", "├ ", "└ "};
-	const char *const *g = t->style->utf8 ? lines : ascii;
-	int n = 0;
-
-	style_ink(t->style, INK_DIM);
-	for (size_t level = 1; level <= w->level && n < 2 * INDENT_MAX; level++) {
-		if (w->levels[level].chained)
-			continue;
-		fputs(g[(level == w->level ? 2 : 0) + w->levels[level].last], t->style->out);
-		n += 2;
-	}
-	if (n >= 2 * INDENT_MAX)
-		n += fprintf(t->style->out, "(%zu) ", w->level);
-	style_ink(t->style, INK_PLAIN);
-	return n;
 }
 
 /* ---------------------------------------------------------------- tree */
@@ -176,7 +148,7 @@ static void node_enter(const struct walker *w, uint32_t i)
 	int used = t->columns ? t->columns->cells(t, n) : sheet_cells(t->sheet, t->style, i);
 
 	w->levels[w->level].chained = w->level && is_chained(w, i);
-	used += put_guides(t, w);
+	used += walk_guides(t->style, w);
 	style_label(t->style, &label, (unsigned)used);
 }
 
@@ -232,7 +204,7 @@ static void node_hidden(const struct walker *w, uint32_t parent, uint32_t hidden
 		t->columns->cells(t, &sum);
 	else
 		sheet_cells(t->sheet, t->style, t->sheet->count);
-	put_guides(t, w);
+	walk_guides(t->style, w);
 	style_ink(t->style, INK_DIM);
 	fprintf(t->style->out, "(%" PRIu32 " more below %g %%)\n", hidden, t->options->threshold);
 	style_ink(t->style, INK_PLAIN);
@@ -410,129 +382,4 @@ void report_flat(struct style *style, const struct report_options *options, cons
 		style_ink(style, INK_PLAIN);
 	}
 	put_legend(style);
-}
-
-/* ---------------------------------------------------------- difference */
-
-static const struct profile_diff_node *diff_at(const struct walker *w, uint32_t i)
-{
-	return (const struct profile_diff_node *)w->tree + i;
-}
-
-static void diff_links(const void *tree, uint32_t i, uint32_t *ret_child, uint32_t *ret_next)
-{
-	const struct profile_diff_node *nodes = tree;
-
-	*ret_child = nodes[i].first_child;
-	*ret_next = nodes[i].next_sibling;
-}
-
-static bool diff_visible(const struct walker *w, uint32_t i)
-{
-	const struct table *t = w->data;
-
-	return diff_at(w, i)->change >= t->least;
-}
-
-/* Change in ns with its sign; times are far below 2^63. */
-static int64_t change(uint64_t before, uint64_t after)
-{
-	return (int64_t)(after - before);
-}
-
-static int put_change(const struct table *t, int64_t ns)
-{
-	double p = t->whole ? (double)ns * 100 / (double)t->whole : 0;
-
-	if (p >= WARM)
-		style_ink(t->style, INK_HOT);
-	if (p <= -WARM)
-		style_ink(t->style, INK_PLACE);
-	fprintf(t->style->out, "%+*.3f", t->width + 1, (double)ns / t->style->unit);
-	style_ink(t->style, INK_PLAIN);
-	return t->width + 1;
-}
-
-static void diff_enter(const struct walker *w, uint32_t i)
-{
-	const struct profile_diff_node *n = diff_at(w, i);
-	struct table *t = w->data;
-	struct label label = {.kind = n->kind,
-		.python = n->python,
-		.name = n->name,
-		.file = n->file,
-		.module = "",
-		.line = n->line};
-	const char *mark = !n->before.present ? "new " : !n->after.present ? "gone " : "";
-	int used = table_time(t, n->before.inclusive, true, false);
-
-	used += table_time(t, n->after.inclusive, true, false);
-	used += put_change(t, change(n->before.inclusive, n->after.inclusive));
-	used += fprintf(t->style->out, " %+6.1f",
-		t->whole ? (double)change(n->before.inclusive, n->after.inclusive) * 100 / (double)t->whole
-			 : 0);
-	used += put_change(t, change(n->before.exclusive, n->after.exclusive));
-	used += fprintf(t->style->out, "  ");
-	used += put_guides(t, w);
-	style_ink(t->style, *mark ? INK_WARN : INK_PLAIN);
-	used += fprintf(t->style->out, "%s", mark);
-	style_ink(t->style, INK_PLAIN);
-	style_label(t->style, &label, (unsigned)used);
-}
-
-static int64_t sum_hidden_changes(const struct walker *w, uint32_t parent)
-{
-	int64_t sum = 0;
-
-	for (uint32_t c = diff_at(w, parent)->first_child; c; c = diff_at(w, c)->next_sibling)
-		if (!diff_visible(w, c))
-			sum += change(diff_at(w, c)->before.inclusive, diff_at(w, c)->after.inclusive);
-	return sum;
-}
-
-static bool diff_rest(const struct walker *w, uint32_t parent)
-{
-	int64_t sum = sum_hidden_changes(w, parent);
-
-	return sum && percent(w->data, (uint64_t)(sum < 0 ? -sum : sum)) >= TINY;
-}
-
-static void diff_hidden(const struct walker *w, uint32_t parent, uint32_t hidden)
-{
-	const struct table *t = w->data;
-
-	fprintf(t->style->out, "%*s", 2 * (t->width + 1), "");
-	put_change(t, sum_hidden_changes(w, parent));
-	fprintf(t->style->out, "%*s", t->width + 10, "");
-	put_guides(t, w);
-	style_ink(t->style, INK_DIM);
-	fprintf(t->style->out, "(%" PRIu32 " that changed by less than %g %%)\n", hidden,
-		t->options->threshold);
-	style_ink(t->style, INK_PLAIN);
-}
-
-int report_diff(struct style *style, const struct report_options *options, const struct profile_diff *diff)
-{
-	const struct profile_diff_node *nodes = profile_diff_nodes(diff);
-	uint64_t before = nodes[0].before.inclusive, after = nodes[0].after.inclusive;
-	struct table table;
-	struct walker walker = {.tree = nodes,
-		.links = diff_links,
-		.visible = diff_visible,
-		.depth = options->depth,
-		.data = &table,
-		.enter = diff_enter,
-		.rest = diff_rest,
-		.hidden = diff_hidden};
-	int w;
-
-	table_init(&table, style, options, before ? before : after, 0);
-	if (before < after)
-		style_set_unit(style, after);
-	w = table.width + 1;
-	style_ink(style, INK_DIM);
-	fprintf(style->out, "\n%*s%*s%*s %6s%*s  call tree (%s)\n", w, "before", w, "after", w, "change", "%",
-		w, "excl", unit_words(style));
-	style_ink(style, INK_PLAIN);
-	return report_walk(&walker);
 }

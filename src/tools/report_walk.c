@@ -2,6 +2,9 @@
 
 #include "tools/report.h"
 
+/* Levels that are indented; deeper ones stand at the last with their number. */
+#define INDENT_MAX 32
+
 /* The first visible node among `i` and the siblings behind it, or 0; *hidden counts those passed over. */
 static uint32_t seek_visible(const struct walker *w, uint32_t i, uint32_t *hidden)
 {
@@ -89,4 +92,24 @@ int report_walk(struct walker *w)
 	free(w->levels);
 	w->levels = NULL;
 	return r;
+}
+
+int walk_guides(const struct style *style, const struct walker *w)
+{
+	static const char *const ascii[] = {"| ", "  ", "|-", "`-"};
+	static const char *const lines[] = {"│ ", "  ", "├ ", "└ "};
+	const char *const *g = style->utf8 ? lines : ascii;
+	int n = 0;
+
+	style_ink(style, INK_DIM);
+	for (size_t level = 1; level <= w->level && n < 2 * INDENT_MAX; level++) {
+		if (w->levels[level].chained)
+			continue;
+		fputs(g[(level == w->level ? 2 : 0) + w->levels[level].last], style->out);
+		n += 2;
+	}
+	if (n >= 2 * INDENT_MAX)
+		n += fprintf(style->out, "(%zu) ", w->level);
+	style_ink(style, INK_PLAIN);
+	return n;
 }

@@ -22,6 +22,7 @@ static void release_nodes(struct forest *f)
 	free(f->sorted);
 	free(f->rest);
 	free(f->scratch);
+	free(f->changes);
 	match_free(f->past);
 }
 
@@ -37,9 +38,9 @@ void forest_release(struct forest *f)
 
 bool forest_is_visible(const struct forest *f, uint32_t node)
 {
-	uint64_t size = f->source.pairs ? f->source.pairs[node].change : f->source.nodes[node].inclusive;
+	double least = f->threshold / 100 * forest_whole(f);
 
-	return (double)size >= f->threshold / 100 * (double)f->source.whole;
+	return forest_size(f, node) >= (f->source.pairs ? floor(least) : least);
 }
 
 /* Orders as the numbers do; NAN is last in both directions. */
@@ -57,8 +58,8 @@ static uint64_t key_of(double value, bool ascending)
 
 static double sort_value(const struct forest *f, uint32_t node)
 {
-	if (f->sort == TREE_CHANGE && f->source.pairs)
-		return (double)f->source.pairs[node].change;
+	if (f->source.pairs && (f->sort == TREE_CHANGE || f->changes))
+		return forest_size(f, node);
 	return forest_value(f, node, f->sort);
 }
 
@@ -120,12 +121,12 @@ static size_t collect_children(struct forest *f, uint32_t node, struct sorted *i
 		if (forest_is_visible(f, c)) {
 			items[count++] = (struct sorted){key_of(sort_value(f, c), f->ascending), c};
 		} else {
-			rest += f->source.pairs ? fabs(forest_value(f, c, TREE_CHANGE))
+			rest += f->source.pairs ? fabs(forest_change(f, c, false))
 						: (double)nodes[c].inclusive;
 			hidden++;
 		}
 	}
-	f->rest[node] = rest * 100 >= TINY * (double)f->source.whole ? hidden : 0;
+	f->rest[node] = rest * 100 >= TINY * forest_whole(f) ? hidden : 0;
 	return count;
 }
 
@@ -292,7 +293,7 @@ int forest_set(struct forest *f, const struct tree_source *source, bool adopt, b
 
 	for (size_t i = 0; i < 26; i++)
 		made.marks[i] = FOREST_NONE;
-	if (new_nodes(&made)) {
+	if (new_nodes(&made) && !forest_weigh(&made)) {
 		choose_unit(&made);
 		made.state[0] = FOREST_OPEN;
 		r = adopt && f->source.count ? forest_adopt(&made, f, loose, seconds) : 0;
@@ -319,7 +320,9 @@ int forest_sort(struct forest *f, unsigned column, bool ascending)
 {
 	f->sort = column;
 	f->ascending = ascending;
-	return f->source.count ? resort(f) : 0;
+	if (!f->source.count)
+		return 0;
+	return forest_weigh(f) ? HYB_ENOMEM : resort(f);
 }
 
 int forest_threshold(struct forest *f, double percent)
@@ -416,8 +419,7 @@ static uint32_t hottest(struct forest *f, uint32_t node, double *ret_size)
 
 	*ret_size = 0;
 	for (uint32_t c = forest_children(f, node); c; c = f->next[c]) {
-		double size = f->source.pairs ? (double)f->source.pairs[c].change
-					      : (double)f->source.nodes[c].inclusive;
+		double size = forest_size(f, c);
 
 		if (!best || size > *ret_size) {
 			best = c;
@@ -431,8 +433,8 @@ int forest_hot_path(struct forest *f, uint32_t node)
 {
 	for (;;) {
 		const struct profile_node *n = &f->source.nodes[node];
-		double size, alone = f->source.pairs ? fabs(forest_value(f, node, TREE_CHANGE_EXCLUSIVE))
-						     : (double)n->exclusive;
+		double size,
+			alone = f->source.pairs ? fabs(forest_change(f, node, true)) : (double)n->exclusive;
 		uint32_t child = hottest(f, node, &size);
 
 		if (!child || (alone > size && node != f->root))

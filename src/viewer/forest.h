@@ -21,7 +21,7 @@
 /* Of a difference, by node. */
 struct tree_pair {
 	struct profile_values before, after;
-	uint64_t change; /* ns: the largest at or below it */
+	double change; /* ns: the largest at or below it */
 };
 
 /* What rows are made of: the caller's, not changed. */
@@ -30,7 +30,9 @@ struct tree_source {
 	size_t count;
 	const struct profile_value *values; /* of the metrics of `columns`, or NULL */
 	const struct column_set *columns; /* or NULL */
-	const struct tree_pair *pairs; /* or NULL: no difference. Else the nodes have the values after */
+	const struct tree_pair
+		*pairs; /* or NULL: no difference. Else nodes and `values` have what is after */
+	const struct profile_value *before; /* of the metrics then, or NULL */
 	const uint64_t *child_calls; /* by node: calls of the nearest probes below */
 	uint64_t whole; /* ns that are 100 % */
 	bool blocked, calls, samples; /* whether a node has any */
@@ -53,8 +55,24 @@ enum tree_column {
 	TREE_CHANGE,
 	TREE_CHANGE_PERCENT, /* of the whole */
 	TREE_CHANGE_EXCLUSIVE,
-	TREE_METRICS, /* + 2 * column of the set: inclusive; + 1: exclusive */
+	TREE_METRICS, /* + TREE_PARTS * column of the set + enum tree_part */
 };
+
+/* Of a metric. */
+enum tree_part {
+	TREE_PART_INCLUSIVE = 0,
+	TREE_PART_EXCLUSIVE,
+	TREE_PART_BEFORE, /* these in a difference */
+	TREE_PART_AFTER,
+	TREE_PART_CHANGE,
+	TREE_PART_CHANGE_EXCLUSIVE,
+	TREE_PARTS
+};
+
+static inline unsigned tree_metric(size_t column, enum tree_part part)
+{
+	return TREE_METRICS + TREE_PARTS * (unsigned)column + part;
+}
 
 struct tree_row {
 	uint32_t node;
@@ -82,7 +100,7 @@ struct forest {
 	unsigned back_count;
 	unsigned sort;
 	bool ascending;
-	double threshold; /* percent of the whole, of time (difference: of change) */
+	double threshold; /* percent of the whole, of time (difference: of changes in what orders it) */
 	double unit; /* ns that a printed 1.0 stands for */
 	int width; /* of a time */
 	/* by node: */
@@ -93,6 +111,10 @@ struct forest {
 	const struct profile_node *past_nodes;
 	double past_seconds;
 	double *scratch; /* values of all columns, twice */
+	/* Of a difference that is ordered by a metric, by node: its largest change at or below; NULL: time
+	 * counts. */
+	double *changes;
+	double changes_whole; /* 100 % of that metric: what there was before, or else is after */
 };
 
 /* Zero bytes are an empty one. Functions that return int: 0 or HYB_ENOMEM, all is then as before. */
@@ -140,6 +162,14 @@ uint32_t forest_find(struct forest *forest, const regex_t *expression, int direc
 
 /* ------------------------------------------------------- forest_values.c */
 
+/* Finds `changes` for the column of the order. 0 or HYB_ENOMEM. */
+int forest_weigh(struct forest *forest);
+/* How large a node is, as against forest_whole(): its inclusive time, or the changes at or below it. */
+double forest_size(const struct forest *forest, uint32_t node);
+double forest_whole(const struct forest *forest);
+/* By how much a node itself changed, with all below or alone, in what orders the difference. */
+double forest_change(const struct forest *forest, uint32_t node, bool alone);
+
 /* NAN: not known. */
 double forest_value(const struct forest *forest, uint32_t node, unsigned column);
 
@@ -148,6 +178,9 @@ const char *forest_cell(const struct forest *forest, uint32_t node, unsigned col
 /* Of what is left out below a node. */
 const char *forest_rest_cell(
 	const struct forest *forest, uint32_t node, unsigned column, char text[FIGURE_SIZE]);
+
+/* Whether values of the column are differences, with a sign. */
+bool forest_is_change(unsigned column);
 
 /* Share of the whole that gives a cell its colour, 0 to 1; below 0: it became less. */
 double forest_heat(const struct forest *forest, uint32_t node, unsigned column);
@@ -161,6 +194,8 @@ int forest_column_width(const struct forest *forest, unsigned column);
 /* "incl", "samples"; with the unit for a heading. */
 const char *forest_column_name(const struct forest *forest, unsigned column, char text[64]);
 void forest_column_heading(const struct forest *forest, unsigned column, char text[64]);
+/* Of a difference, what several columns have in common: "time", the name of a metric. Else "". */
+const char *forest_column_group(const struct forest *forest, unsigned column);
 /* One line of what it means. */
 const char *forest_column_text(const struct forest *forest, unsigned column);
 

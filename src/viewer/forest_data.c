@@ -74,6 +74,8 @@ static int make_difference(struct tree_data *d, struct profile_view *view)
 			.blocked = from[i].after.blocked};
 	}
 	*view = (struct profile_view){.nodes = d->nodes, .count = count, .sort = PROFILE_SORT_INCLUSIVE};
+	view->values = profile_diff_after(diff);
+	profile_diff_metrics(diff, &view->metrics);
 	return 0;
 }
 
@@ -83,7 +85,8 @@ static int take_hidden_out(struct tree_data *d, struct profile_view *view)
 
 	if (!d->request.hide.count)
 		return 0;
-	r = hide_make(view, d->pairs, &d->request.hide, &d->hidden);
+	r = hide_make(view, d->pairs, d->pairs ? profile_diff_before(d->request.snapshot->diff) : NULL,
+		&d->request.hide, &d->hidden);
 	if (r)
 		return r;
 	view->nodes = d->hidden.tree.nodes;
@@ -181,13 +184,17 @@ static uint64_t whole_of(const struct tree_data *d, const struct profile_view *v
 
 static int make_source(struct tree_data *d, const struct profile_view *view, uint64_t whole)
 {
+	const struct snapshot *snapshot = d->request.snapshot;
 	struct tree_source *s = &d->source;
 
 	*s = (struct tree_source){.nodes = view->nodes,
 		.count = view->count,
 		.values = view->values,
-		.columns = &d->request.snapshot->columns,
+		.columns = d->pairs ? &snapshot->diff_columns : &snapshot->columns,
 		.pairs = d->hidden.pairs ? d->hidden.pairs : d->pairs,
+		.before = d->hidden.before ? d->hidden.before
+			  : d->pairs       ? profile_diff_before(snapshot->diff)
+					   : NULL,
 		.whole = whole,
 		.flat = d->request.kind == TREE_FLAT,
 		.reverse = d->request.kind == TREE_REVERSED};

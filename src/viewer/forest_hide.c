@@ -107,13 +107,22 @@ void hide_text(const struct hide_list *list, char *text, size_t size)
 struct making {
 	const struct profile_view *view;
 	const struct tree_pair *from_pairs;
+	const struct profile_value *from_before;
 	const struct hide_list *list;
 	struct tree tree;
 	uint32_t *map; /* by node: the one that has its values */
-	struct profile_value *values;
+	struct profile_value *values, *before;
 	struct tree_pair *pairs;
 	uint32_t *origin;
 };
+
+static void add_metrics(struct profile_value *to, const struct profile_value *from, size_t metrics)
+{
+	for (size_t k = 0; k < metrics; k++) {
+		to[k].exclusive = (int64_t)((uint64_t)to[k].exclusive + (uint64_t)from[k].exclusive);
+		to[k].samples += from[k].samples;
+	}
+}
 
 static void add_alone(struct profile_values *to, const struct profile_values *from, bool hidden)
 {
@@ -134,13 +143,10 @@ static void add_node(struct making *m, uint32_t i, bool hidden)
 	to->samples += n->samples;
 	to->exclusive += n->exclusive;
 	to->blocked += n->blocked;
-	for (size_t k = 0; m->values && k < metrics; k++) {
-		const struct profile_value *from = &m->view->values[i * metrics + k];
-		struct profile_value *v = &m->values[m->map[i] * metrics + k];
-
-		v->exclusive = (int64_t)((uint64_t)v->exclusive + (uint64_t)from->exclusive);
-		v->samples += from->samples;
-	}
+	if (m->values)
+		add_metrics(m->values + m->map[i] * metrics, m->view->values + i * metrics, metrics);
+	if (m->before)
+		add_metrics(m->before + m->map[i] * metrics, m->from_before + i * metrics, metrics);
 	if (m->pairs) {
 		add_alone(&m->pairs[m->map[i]].before, &m->from_pairs[i].before, hidden);
 		add_alone(&m->pairs[m->map[i]].after, &m->from_pairs[i].after, hidden);
@@ -179,8 +185,10 @@ static int add_values(struct making *m)
 
 	m->origin = calloc(count, sizeof(*m->origin));
 	m->values = metrics ? calloc(count, metrics * sizeof(*m->values)) : NULL;
+	m->before = metrics && m->from_before ? calloc(count, metrics * sizeof(*m->before)) : NULL;
 	m->pairs = m->from_pairs ? calloc(count, sizeof(*m->pairs)) : NULL;
-	if (!m->origin || (metrics && !m->values) || (m->from_pairs && !m->pairs))
+	if (!m->origin || (metrics && !m->values) || (m->from_before && !m->before) ||
+		(m->from_pairs && !m->pairs))
 		return HYB_ENOMEM;
 	for (size_t i = 0; i < count; i++)
 		m->origin[i] = UINT32_MAX - 1; /* none so far */
@@ -213,7 +221,7 @@ static void sum_pairs(struct making *m)
 		sum_side(&p[m->tree.nodes[i].parent].after, &p[i].after);
 	}
 	for (size_t i = 0; i < count; i++)
-		p[i].change = apart(p[i].after.inclusive, p[i].before.inclusive);
+		p[i].change = (double)apart(p[i].after.inclusive, p[i].before.inclusive);
 	for (size_t i = count; i-- > 1;)
 		if (p[i].change > p[m->tree.nodes[i].parent].change)
 			p[m->tree.nodes[i].parent].change = p[i].change;
@@ -231,6 +239,8 @@ static int arrange(struct making *m)
 
 	if (!r)
 		r = values_move(&m->values, m->values ? m->view->metrics : 0, map, count);
+	if (!r)
+		r = values_move(&m->before, m->before ? m->view->metrics : 0, map, count);
 	for (size_t i = 0; !r && i < count; i++) {
 		origin[map[i]] = m->origin[i];
 		if (pairs)
@@ -244,10 +254,11 @@ static int arrange(struct making *m)
 	return r;
 }
 
-int hide_make(const struct profile_view *view, const struct tree_pair *pairs, const struct hide_list *list,
-	struct hidden_tree *ret_tree)
+int hide_make(const struct profile_view *view, const struct tree_pair *pairs,
+	const struct profile_value *before, const struct hide_list *list, struct hidden_tree *ret_tree)
 {
-	struct making m = {.view = view, .from_pairs = pairs, .list = list};
+	struct making m = {
+		.view = view, .from_pairs = pairs, .from_before = view->values ? before : NULL, .list = list};
 	int r = tree_init(&m.tree, view->nodes[0].name);
 
 	if (r)
@@ -262,13 +273,15 @@ int hide_make(const struct profile_view *view, const struct tree_pair *pairs, co
 		tree_sum(&m.tree);
 		if (m.values)
 			metric_sums_sum(m.values, view->metrics, m.tree.nodes, m.tree.count);
+		if (m.before)
+			metric_sums_sum(m.before, view->metrics, m.tree.nodes, m.tree.count);
 		if (m.pairs)
 			sum_pairs(&m);
 		r = arrange(&m);
 	}
 	free(m.map);
-	*ret_tree = (struct hidden_tree){
-		{m.tree.nodes, m.values, m.tree.count, m.values ? view->metrics : 0}, m.pairs, m.origin};
+	*ret_tree = (struct hidden_tree){{m.tree.nodes, m.values, m.tree.count, m.values ? view->metrics : 0},
+		m.pairs, m.before, m.origin};
 	free(m.tree.slots);
 	if (r)
 		hidden_tree_release(ret_tree);
@@ -279,6 +292,7 @@ void hidden_tree_release(struct hidden_tree *hidden)
 {
 	profile_tree_release(&hidden->tree);
 	free(hidden->pairs);
+	free(hidden->before);
 	free(hidden->origin);
 	*hidden = (struct hidden_tree){0};
 }

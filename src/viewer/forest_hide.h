@@ -43,15 +43,17 @@ void hide_text(const struct hide_list *list, char *text, size_t size);
 struct hidden_tree {
 	struct profile_tree tree;
 	struct tree_pair *pairs; /* NULL: no difference */
+	struct profile_value *before; /* of that; NULL: no metrics */
 	uint32_t *origin; /* by node: the one it was, or FOREST_NONE if it was several */
 };
 
 /*
  * Values of what is hidden go to the nearest node above that is not (its calls go nowhere), its children
- * move up to that and are merged with those that are the same. The root is never hidden. 0 or HYB_ENOMEM.
+ * move up to that and are merged with those that are the same. The root is never hidden. Of a difference
+ * (else NULL) `pairs` and, if there are metrics, their values `before`. 0 or HYB_ENOMEM.
  */
-int hide_make(const struct profile_view *view, const struct tree_pair *pairs, const struct hide_list *list,
-	struct hidden_tree *ret_tree);
+int hide_make(const struct profile_view *view, const struct tree_pair *pairs,
+	const struct profile_value *before, const struct hide_list *list, struct hidden_tree *ret_tree);
 void hidden_tree_release(struct hidden_tree *tree);
 
 #endif

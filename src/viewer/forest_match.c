@@ -88,7 +88,16 @@ static bool enter_children(struct match *m, uint32_t parent)
 	return true;
 }
 
-/* The largest child of `parent` that is the same as `n`, or NOT_THERE. */
+/* Of two that are the same as `n` the one of the same path, else the larger one. */
+static bool is_better(
+	const struct profile_node *n, const struct profile_node *a, const struct profile_node *b)
+{
+	bool a_same = !strcmp(a->file, n->file), b_same = !strcmp(b->file, n->file);
+
+	return a_same != b_same ? a_same : a->inclusive > b->inclusive;
+}
+
+/* The child of `parent` that is the same as `n`, or NOT_THERE. */
 static uint32_t find_child(struct match *m, uint32_t parent, const struct profile_node *n)
 {
 	uint32_t best = NOT_THERE;
@@ -99,7 +108,7 @@ static uint32_t find_child(struct match *m, uint32_t parent, const struct profil
 		uint32_t c = m->slots[s];
 
 		if (m->to[c].parent == parent && same(m, &m->to[c], n) &&
-			(best == NOT_THERE || m->to[c].inclusive > m->to[best].inclusive))
+			(best == NOT_THERE || is_better(n, &m->to[c], &m->to[best])))
 			best = c;
 	}
 	return best;

@@ -2,6 +2,7 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "viewer/forest.h"
@@ -33,27 +34,59 @@ static const struct tree_text {
 
 static const struct column *metric_of(const struct forest *f, unsigned column)
 {
-	size_t i = (column - TREE_METRICS) / 2;
+	size_t i = (column - TREE_METRICS) / TREE_PARTS;
 
 	return column >= TREE_METRICS && f->source.columns && i < f->source.columns->count
 		       ? &f->source.columns->items[i]
 		       : NULL;
 }
 
-static double metric_value(const struct forest *f, uint32_t node, unsigned column)
+static enum tree_part part_of(unsigned column)
+{
+	return (enum tree_part)((column - TREE_METRICS) % TREE_PARTS);
+}
+
+bool forest_is_change(unsigned column)
+{
+	return column == TREE_CHANGE || column == TREE_CHANGE_PERCENT || column == TREE_CHANGE_EXCLUSIVE ||
+	       (column >= TREE_METRICS && part_of(column) >= TREE_PART_CHANGE);
+}
+
+/* Of what a node has now, or had before. */
+static double side_value(const struct forest *f, uint32_t node, size_t column, bool alone, bool before)
 {
 	const struct column_set *set = f->source.columns;
 	const struct profile_node *n = &f->source.nodes[node];
-	const struct profile_value *values =
-		f->source.values ? f->source.values + (size_t)node * set->metrics : NULL;
-	size_t i = (column - TREE_METRICS) / 2;
-	bool alone = (column - TREE_METRICS) % 2;
+	const struct profile_value *all = before ? f->source.before : f->source.values;
+	const struct profile_value *values = all ? all + (size_t)node * set->metrics : NULL;
+	uint64_t inclusive = n->inclusive, exclusive = n->exclusive + n->blocked;
 
-	if (i < set->metrics)
-		return !values ? NAN : (double)(alone ? values[i].exclusive : values[i].inclusive);
-	columns_evaluate(set, values, (double)n->inclusive / 1e9, (double)(n->exclusive + n->blocked) / 1e9,
-		f->scratch, f->scratch + set->count);
-	return f->scratch[i + (alone ? set->count : 0)];
+	if (column < set->metrics)
+		return !values ? NAN : (double)(alone ? values[column].exclusive : values[column].inclusive);
+	if (before) {
+		const struct profile_values *v = &f->source.pairs[node].before;
+
+		inclusive = v->inclusive;
+		exclusive = v->exclusive + v->blocked;
+	}
+	columns_evaluate(set, values, (double)inclusive / 1e9, (double)exclusive / 1e9, f->scratch,
+		f->scratch + set->count);
+	return f->scratch[column + (alone ? set->count : 0)];
+}
+
+static double metric_value(const struct forest *f, uint32_t node, unsigned column)
+{
+	size_t i = (column - TREE_METRICS) / TREE_PARTS;
+	enum tree_part part = part_of(column);
+	bool alone = part == TREE_PART_EXCLUSIVE || part == TREE_PART_CHANGE_EXCLUSIVE;
+
+	if (part >= TREE_PART_BEFORE && !f->source.pairs)
+		return NAN;
+	if (part == TREE_PART_BEFORE)
+		return side_value(f, node, i, false, true);
+	if (part < TREE_PART_CHANGE)
+		return side_value(f, node, i, alone, false);
+	return side_value(f, node, i, alone, false) - side_value(f, node, i, alone, true);
 }
 
 static double share(double part, double whole)
@@ -141,6 +174,74 @@ double forest_value(const struct forest *f, uint32_t node, unsigned column)
 	return metric_of(f, column) ? metric_value(f, node, column) : NAN;
 }
 
+/* What the root has of a metric, on the side where it is more. */
+static double most_of(const struct forest *f, unsigned column)
+{
+	size_t i = (column - TREE_METRICS) / TREE_PARTS;
+	double most = fabs(side_value(f, 0, i, false, false));
+
+	return f->source.pairs ? fmax(most, fabs(side_value(f, 0, i, false, true))) : most;
+}
+
+/* ------------------------------------------------ what a difference goes by */
+
+/* All that there is of a metric on one side, as hybrid-report has it. */
+static double sum_of(const struct forest *f, size_t column, bool before)
+{
+	double sum = 0;
+
+	for (uint32_t i = 0; i < f->source.count; i++)
+		sum += fabs(side_value(f, i, column, true, before));
+	return sum;
+}
+
+int forest_weigh(struct forest *f)
+{
+	const struct column *c = f->source.pairs ? metric_of(f, f->sort) : NULL;
+	size_t column = (f->sort - TREE_METRICS) / TREE_PARTS;
+
+	free(f->changes);
+	f->changes = NULL;
+	if (!c || c->ratio || part_of(f->sort) != TREE_PART_CHANGE)
+		return 0;
+	f->changes = calloc(f->source.count, sizeof(*f->changes));
+	if (!f->changes)
+		return HYB_ENOMEM;
+	for (uint32_t i = 0; i < f->source.count; i++) {
+		double change = fabs(forest_value(f, i, f->sort));
+
+		f->changes[i] = isnan(change) ? 0 : change;
+	}
+	for (size_t i = f->source.count; i-- > 1;) {
+		double *above = &f->changes[f->source.nodes[i].parent];
+
+		*above = fmax(*above, f->changes[i]);
+	}
+	f->changes_whole = sum_of(f, column, true);
+	if (!(f->changes_whole > 0))
+		f->changes_whole = sum_of(f, column, false);
+	return 0;
+}
+
+double forest_size(const struct forest *f, uint32_t node)
+{
+	if (f->changes)
+		return f->changes[node];
+	return f->source.pairs ? f->source.pairs[node].change : (double)f->source.nodes[node].inclusive;
+}
+
+double forest_whole(const struct forest *f)
+{
+	return f->changes ? f->changes_whole : (double)f->source.whole;
+}
+
+double forest_change(const struct forest *f, uint32_t node, bool alone)
+{
+	if (f->changes)
+		return forest_value(f, node, f->sort + (alone ? 1 : 0));
+	return forest_value(f, node, alone ? TREE_CHANGE_EXCLUSIVE : TREE_CHANGE);
+}
+
 double forest_heat(const struct forest *f, uint32_t node, unsigned column)
 {
 	double whole;
@@ -159,17 +260,34 @@ double forest_heat(const struct forest *f, uint32_t node, unsigned column)
 	}
 	if (!metric_of(f, column) || metric_of(f, column)->ratio)
 		return 0;
-	whole = fabs(forest_value(f, 0, column & ~1u)); /* the inclusive one has an even number */
-	return whole > 0 ? fabs(forest_value(f, node, column)) / whole : 0;
+	whole = most_of(f, column);
+	return whole > 0 && forest_is_change(column) ? forest_value(f, node, column) / whole
+	       : whole > 0                           ? fabs(forest_value(f, node, column)) / whole
+						     : 0;
 }
 
 /* ----------------------------------------------------------------- cells */
+
+/* A value of a metric. */
+static const char *metric_cell(
+	const struct forest *f, const struct column *c, unsigned column, double value, char text[FIGURE_SIZE])
+{
+	enum tree_part part = part_of(column);
+	bool sign = forest_is_change(column) && value >= 0;
+
+	if (part == TREE_PART_EXCLUSIVE && (value == 0 || isnan(value)))
+		return text;
+	if ((part == TREE_PART_BEFORE || part == TREE_PART_AFTER) && value == 0)
+		return text;
+	*text = '+';
+	figure_value(c, value, figure_unit(figure_seconds(c, most_of(f, column))), text + sign);
+	return text;
+}
 
 /* Text of a value, whatever node it is of. */
 static const char *cell(const struct forest *f, unsigned column, double value, char text[FIGURE_SIZE])
 {
 	const struct column *c = metric_of(f, column);
-	double whole;
 
 	*text = 0;
 	switch (column) {
@@ -205,10 +323,7 @@ static const char *cell(const struct forest *f, unsigned column, double value, c
 			snprintf(text, FIGURE_SIZE, "%.3f", value / 1e9);
 		break;
 	}
-	if (!c || ((column - TREE_METRICS) % 2 && (value == 0 || isnan(value))))
-		return text;
-	whole = fabs(figure_seconds(c, forest_value(f, 0, column & ~1u)));
-	return figure_value(c, value, figure_unit(whole), text);
+	return c ? metric_cell(f, c, column, value, text) : text;
 }
 
 const char *forest_cell(const struct forest *f, uint32_t node, unsigned column, char text[FIGURE_SIZE])
@@ -229,6 +344,8 @@ static bool adds_up(const struct forest *f, unsigned column)
 	case TREE_OF_PARENT:
 		return !f->source.flat;
 	}
+	if (metric_of(f, column))
+		return part_of(column) == TREE_PART_CHANGE && !metric_of(f, column)->ratio;
 	return column == TREE_BEFORE || column == TREE_AFTER || column == TREE_CHANGE ||
 	       column == TREE_CHANGE_PERCENT;
 }
@@ -249,15 +366,26 @@ const char *forest_rest_cell(const struct forest *f, uint32_t node, unsigned col
 
 /* --------------------------------------------------------------- columns */
 
+/* By part: behind a metric's name; what it means. */
+static const struct tree_text parts[TREE_PARTS] = {
+	[TREE_PART_INCLUSIVE] = {"", "a metric, of it and of all it calls", 0},
+	[TREE_PART_EXCLUSIVE] = {"excl", "a metric, of it alone", 0},
+	[TREE_PART_BEFORE] = {"before", "a metric, of it and of all it calls, in the base", 0},
+	[TREE_PART_AFTER] = {"after", "a metric, of it and of all it calls, now", 0},
+	[TREE_PART_CHANGE] = {"change", "by how much a metric changed, of it and of all it calls", 0},
+	[TREE_PART_CHANGE_EXCLUSIVE] = {"exclchange", "by how much a metric changed, of it alone", 0},
+};
+
 const char *forest_column_name(const struct forest *f, unsigned column, char text[64])
 {
 	const struct column *c = metric_of(f, column);
+	const char *part = c ? parts[part_of(column)].name : "";
 
-	snprintf(text, 64, "%.55s%s",
+	snprintf(text, 64, "%.50s%s%s",
 		c                       ? c->name
 		: column < TREE_METRICS ? texts[column].name
 					: "",
-		c && (column - TREE_METRICS) % 2 ? ":excl" : "");
+		*part ? ":" : "", part);
 	return text;
 }
 
@@ -267,9 +395,7 @@ const char *forest_column_text(const struct forest *f, unsigned column)
 
 	if (!c)
 		return column < TREE_METRICS ? texts[column].text : "";
-	if (c->expression)
-		return c->expression;
-	return (column - TREE_METRICS) % 2 ? "a metric, of it alone" : "a metric, of it and of all it calls";
+	return c->expression ? c->expression : parts[part_of(column)].text;
 }
 
 int forest_column_width(const struct forest *f, unsigned column)
@@ -277,9 +403,18 @@ int forest_column_width(const struct forest *f, unsigned column)
 	const struct column *c = metric_of(f, column);
 
 	if (c)
-		return figure_width(c) + 1;
+		return figure_width(c) + 1 + (part_of(column) == TREE_PART_CHANGE_EXCLUSIVE);
 	return texts[column].width ? texts[column].width
 				   : f->width + 1 + 2 * (column == TREE_CHANGE_EXCLUSIVE);
+}
+
+const char *forest_column_group(const struct forest *f, unsigned column)
+{
+	const struct column *c = metric_of(f, column);
+
+	if (!f->source.pairs)
+		return "";
+	return c ? c->name : "time";
 }
 
 /* The end of a long name says more: "perf::PAGE-FAULTS". */
@@ -295,8 +430,10 @@ void forest_column_heading(const struct forest *f, unsigned column, char text[64
 	}
 	name = c->name;
 	last = strrchr(name, ':');
-	if ((column - TREE_METRICS) % 2) {
-		snprintf(text, 64, "%s", c->level ? "alone" : "excl");
+	if (part_of(column) != TREE_PART_INCLUSIVE) {
+		snprintf(text, 64, "%s",
+			part_of(column) == TREE_PART_EXCLUSIVE && c->level ? "alone"
+									   : parts[part_of(column)].name);
 		return;
 	}
 	if (strlen(name) > room && last && last[1])
@@ -305,20 +442,21 @@ void forest_column_heading(const struct forest *f, unsigned column, char text[64
 }
 
 /* The metrics asked for, or those that are not. */
-static size_t add_metrics(
-	const struct forest *f, bool asked, unsigned alone, unsigned *columns, size_t count, size_t room)
+static size_t add_metrics(const struct forest *f, bool asked, enum tree_part from, enum tree_part to,
+	unsigned *columns, size_t count, size_t room)
 {
 	const struct column_set *set = f->source.columns;
 
 	if (!set || (!f->source.values && set->metrics))
 		return count;
-	for (size_t i = 0; i < set->count && count < room; i++) {
+	for (size_t i = 0; i < set->count; i++) {
 		bool is_shown = false;
 
 		for (size_t k = 0; k < set->shown_count; k++)
 			is_shown |= set->shown[k] == i;
-		if (i != set->metrics && is_shown == asked)
-			columns[count++] = TREE_METRICS + 2 * (unsigned)i + alone;
+		for (unsigned part = from; i != set->metrics && is_shown == asked && part <= to; part++)
+			if (count < room)
+				columns[count++] = tree_metric(i, (enum tree_part)part);
 	}
 	return count;
 }
@@ -354,12 +492,16 @@ size_t forest_columns(const struct forest *f, unsigned *columns, size_t room)
 	for (unsigned c = 0; c < TREE_METRICS && count < room; c++)
 		if (has_column(f, c))
 			columns[count++] = c;
-	if (f->source.pairs)
-		return count;
 	for (unsigned asked = 2; asked-- > 0;) {
-		count = add_metrics(f, asked, 0, columns, count, room);
+		if (f->source.pairs) {
+			count = add_metrics(
+				f, asked, TREE_PART_BEFORE, TREE_PART_CHANGE_EXCLUSIVE, columns, count, room);
+			continue;
+		}
+		count = add_metrics(f, asked, TREE_PART_INCLUSIVE, TREE_PART_INCLUSIVE, columns, count, room);
 		if (!f->source.reverse)
-			count = add_metrics(f, asked, 1, columns, count, room);
+			count = add_metrics(
+				f, asked, TREE_PART_EXCLUSIVE, TREE_PART_EXCLUSIVE, columns, count, room);
 	}
 	return count;
 }
@@ -372,19 +514,26 @@ static size_t wanted_columns(const struct forest *f, unsigned *wanted, size_t ro
 			      then[] = {TREE_EXCLUSIVE, TREE_BLOCKED, TREE_CALLS, TREE_SAMPLES,
 				      TREE_OF_PARENT, TREE_CHANGE_PERCENT, TREE_CHANGE_EXCLUSIVE,
 				      TREE_CHILD_CALLS};
+	enum tree_part asked = TREE_PART_INCLUSIVE, alone = TREE_PART_EXCLUSIVE;
 	size_t count = 0;
 
 	wanted[count++] = f->sort;
+	if (f->source.pairs) {
+		asked = TREE_PART_CHANGE;
+		alone = TREE_PART_CHANGE_EXCLUSIVE;
+		count = add_metrics(f, true, TREE_PART_BEFORE, TREE_PART_CHANGE, wanted, count, room - 32);
+		wanted[count++] = TREE_CHANGE;
+	}
 	for (size_t i = 0; i < sizeof(first) / sizeof(*first); i++)
 		wanted[count++] = first[i];
 	if (f->source.reverse)
 		wanted[count++] = TREE_OF_PARENT;
-	count = add_metrics(f, true, 0, wanted, count, room - 16);
+	count = add_metrics(f, true, asked, asked, wanted, count, room - 16);
 	for (size_t i = 0; i < sizeof(then) / sizeof(*then); i++)
 		wanted[count++] = then[i];
 	*ret_asked = count;
-	count = add_metrics(f, true, 1, wanted, count, room);
-	return add_metrics(f, false, 0, wanted, count, room);
+	count = add_metrics(f, true, alone, alone, wanted, count, room);
+	return add_metrics(f, false, asked, asked, wanted, count, room);
 }
 
 static bool is_among(const unsigned *columns, size_t count, unsigned column)

@@ -210,9 +210,13 @@ static void begin_order(struct tree_pane *p, const struct tree_data *data)
 		return;
 	p->began = true;
 	p->forest.sort = first[tree_pane_kind(p)];
-	if (set->shown_count && set->shown[0] != set->metrics && tree_pane_kind(p) != TREE_DIFFERENCE)
-		p->forest.sort =
-			TREE_METRICS + 2 * (unsigned)set->shown[0] + (tree_pane_kind(p) == TREE_FLAT);
+	if (!set->shown_count || set->shown[0] == set->metrics)
+		return;
+	if (tree_pane_kind(p) != TREE_DIFFERENCE)
+		p->forest.sort = tree_metric(set->shown[0],
+			tree_pane_kind(p) == TREE_FLAT ? TREE_PART_EXCLUSIVE : TREE_PART_INCLUSIVE);
+	else if (!set->items[set->shown[0]].ratio)
+		p->forest.sort = tree_metric(set->shown[0], TREE_PART_CHANGE);
 }
 
 static void take_data(struct app *app, struct tree_pane *p, struct tree_data *data)

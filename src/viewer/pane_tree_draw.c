@@ -59,6 +59,30 @@ static const char *name_heading(const struct tree_pane *p)
 	return "call tree";
 }
 
+/* Above columns that say no more than "before", "after": of what. False: all are of time. */
+static bool put_groups(
+	const struct tree_pane *p, const struct area *area, int y, const unsigned *columns, size_t count)
+{
+	size_t metrics = 0;
+	int x = 0;
+
+	for (size_t i = 0; i < count; i++)
+		metrics += p->forest.source.pairs && columns[i] >= TREE_METRICS;
+	for (size_t i = 0, next; metrics && i < count; i = next) {
+		const char *group = forest_column_group(&p->forest, columns[i]), *last = strrchr(group, ':');
+		int width = 0;
+
+		for (next = i; next < count && group == forest_column_group(&p->forest, columns[next]);
+			next++)
+			width += forest_column_width(&p->forest, columns[next]);
+		if ((int)strlen(group) >= width && last && last[1])
+			group = last + 1; /* its end says more */
+		canvas_printf(area, y, x, INK_DIM, "%*.*s", width, width - 1, group);
+		x += width;
+	}
+	return metrics;
+}
+
 static void put_heading(
 	struct tree_pane *p, const struct area *area, int y, const unsigned *columns, size_t count)
 {
@@ -121,7 +145,7 @@ static unsigned heat_ink(const struct forest *f, uint32_t node, unsigned column)
 {
 	double share = forest_heat(f, node, column);
 
-	if (column != TREE_CHANGE && column != TREE_CHANGE_EXCLUSIVE)
+	if (!forest_is_change(column))
 		return canvas_heat(share);
 	return share >= 0.02 ? INK_BAD : share <= -0.02 ? INK_GOOD : INK_PLAIN;
 }
@@ -265,6 +289,7 @@ void tree_pane_draw(struct pane *pane, struct app *app, const struct area *area)
 	}
 	y += put_state(p, app, area, y);
 	count = tree_pane_columns(p, area->width, columns);
+	y += put_groups(p, area, y, columns, count);
 	put_heading(p, area, y++, columns, count);
 	p->first_line = y;
 	list_set(&p->list, p->forest.count, area->height - y);

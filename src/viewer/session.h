@@ -47,6 +47,7 @@ struct snapshot {
 	struct profile *base; /* with --diff, else NULL */
 	struct profile_diff *diff; /* then */
 	struct column_set columns; /* metrics, those of the command line shown */
+	struct column_set diff_columns; /* the same of what both sides of the difference have */
 	bool traced; /* there are events of samples, enters or leaves */
 	bool running; /* a process of it still runs: it will be read again */
 	uint64_t read_at; /* ns of CLOCK_MONOTONIC: when the files were read, not when it was made */

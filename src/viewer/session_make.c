@@ -23,6 +23,7 @@ struct making {
 	size_t start_count;
 	size_t placed; /* locations */
 	bool base; /* all that the command line chooses */
+	bool both; /* columns are of what both sides have */
 	struct job *job;
 	char *error;
 	size_t size;
@@ -212,10 +213,12 @@ static void say(void *data, const char *where, const char *text)
 {
 	struct making *m = data;
 
-	snprintf(m->error, m->size, "%s: %.*s", where, (int)strcspn(text, "\n"), text);
+	snprintf(m->error, m->size, "%s%s: %.*s", where, m->both ? ", of what both sides have" : "",
+		(int)strcspn(text, "\n"), text);
 }
 
-static int choose_columns(struct making *m)
+static int ask_columns(
+	struct making *m, struct column_set *set, const struct profile_metric *metrics, size_t count)
 {
 	const struct view_options *o = m->options;
 	const struct columns_wanted wanted = {.lists = o->metrics,
@@ -224,9 +227,23 @@ static int choose_columns(struct making *m)
 		.file_count = o->metrics_file_count,
 		.say = say,
 		.data = m};
-	int r = columns_ask(&m->snapshot->columns, &wanted, m->snapshot->profile);
+	int r = columns_ask(set, &wanted, metrics, count);
 
 	return r == HYB_ENOMEM ? out_of_memory(m) : r;
+}
+
+static int choose_columns(struct making *m)
+{
+	struct snapshot *s = m->snapshot;
+	size_t count;
+	const struct profile_metric *metrics = profile_metrics(s->profile, &count);
+	int r = ask_columns(m, &s->columns, metrics, count);
+
+	if (r || !s->diff)
+		return r;
+	m->both = true;
+	metrics = profile_diff_metrics(s->diff, &count);
+	return ask_columns(m, &s->diff_columns, metrics, count);
 }
 
 /* -------------------------------------------------------------- snapshot */
@@ -288,6 +305,7 @@ void snapshot_drop(struct snapshot *s)
 	if (!s || --s->references)
 		return;
 	columns_release(&s->columns);
+	columns_release(&s->diff_columns);
 	profile_diff_free(s->diff);
 	profile_free(s->base);
 	profile_free(s->profile);

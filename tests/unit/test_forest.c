@@ -408,7 +408,7 @@ static void test_hide(void **state)
 	assert_int_equal(hide_add(&list, HIDE_FUNCTION, "kernel", "/src/a.c"), 0);
 	assert_int_equal(hide_add(&list, HIDE_FUNCTION, "loop", "/src/a.c"), 0);
 	assert_int_equal(hide_add(&list, HIDE_FUNCTION, "mul", "/src/a.c"), 0);
-	assert_int_equal(hide_make(&view, NULL, &list, &t), 0);
+	assert_int_equal(hide_make(&view, NULL, NULL, &list, &t), 0);
 	assert_sums(&t.tree);
 	assert_int_equal(t.tree.nodes[0].inclusive, 1000);
 	solve = seek(&t, 0, "solve");
@@ -429,7 +429,7 @@ static void test_hide(void **state)
 	hidden_tree_release(&t);
 	/* all code: only probes and the root are left */
 	assert_int_equal(hide_add(&list, HIDE_MODULE, "/opt/prog", ""), 0);
-	assert_int_equal(hide_make(&view, NULL, &list, &t), 0);
+	assert_int_equal(hide_make(&view, NULL, NULL, &list, &t), 0);
 	assert_int_equal(t.tree.count, 3);
 	assert_sums(&t.tree);
 	assert_int_equal(t.tree.nodes[0].exclusive, 100);
@@ -451,7 +451,7 @@ static void test_hide_in_difference(void **state)
 	pairs[INIT].before = (struct profile_values){.inclusive = 50};
 	pairs[INIT].after = (struct profile_values){.present = true, .inclusive = 100};
 	assert_int_equal(hide_add(&list, HIDE_FUNCTION, "log", "/src/a.c"), 0);
-	assert_int_equal(hide_make(&view, pairs, &list, &t), 0);
+	assert_int_equal(hide_make(&view, pairs, NULL, &list, &t), 0);
 	for (size_t i = 0; i < t.tree.count; i++)
 		if (!strcmp(t.tree.nodes[i].name, "init")) {
 			assert_int_equal(t.pairs[i].before.exclusive, 50);

@@ -15,6 +15,7 @@
 #include "format/format.h"
 #include "profile_fixture.h"
 #include "reader_help.h"
+#include "tools/report_diff.h"
 #include "tools/report_facts.h"
 
 static const struct report_options defaults = {.threshold = 0.5};
@@ -182,10 +183,14 @@ static void test_diff(void **state)
 {
 	struct profile *before = make(100), *after = make(150);
 	struct profile_diff *diff = profile_diff_new(before, after);
+	struct column_set set = {0};
+	struct difference d;
 	struct screen screen;
 
 	assert_non_null(diff);
-	assert_int_equal(report_diff(open_screen(&screen), &defaults, diff), 0);
+	assert_int_equal(columns_init(&set, NULL, 0), 0);
+	assert_int_equal(difference_make(&d, diff, &set), 0);
+	assert_int_equal(report_diff(open_screen(&screen), &defaults, &d), 0);
 	close_screen(&screen, "\n"
 			      "   before    after   change      %     excl  call tree (seconds)\n"
 			      "    4.000    4.500   +0.500  +12.5   +0.000  [total]\n"
@@ -193,6 +198,8 @@ static void test_diff(void **state)
 			      "    2.990    3.490   +0.500  +12.5   +0.000    `-[step]\n"
 			      "    2.990    3.490   +0.500  +12.5   +0.000      `-[solve]\n"
 			      "    1.000    1.500   +0.500  +12.5   +0.500        `-kernel:prog.c:7\n");
+	difference_release(&d);
+	columns_release(&set);
 	profile_diff_free(diff);
 	profile_free(before);
 	profile_free(after);

@@ -6,10 +6,12 @@
 
 #include <cmocka.h>
 
+#include <math.h>
 #include <string.h>
 
 #include "format/format.h"
 #include "profile/profile_diff.h"
+#include "profile/same_files.h"
 #include "profile/views.h"
 #include "profile_fixture.h"
 
@@ -272,6 +274,90 @@ static void test_diff_with_itself(void **state)
 	}
 }
 
+static const char *same(
+	const char *const *from, size_t from_count, const char *const *to, size_t to_count, const char *path)
+{
+	const char *same[8];
+
+	assert_int_equal(same_files(from, from_count, to, to_count, same), 0);
+	for (size_t i = 0; i < from_count; i++)
+		if (!strcmp(from[i], path))
+			return same[i] ? same[i] : "none";
+	fail_msg("no path %s", path);
+	return NULL;
+}
+
+static void test_same_files(void **state)
+{
+	static const char *const one[] = {"/one/a/util.c", "/one/b/util.c", "/one/main.c", "/lib/x.h", "",
+		"/one/c/deep.c", "/one/gone.c"},
+				 *const two[] = {"/two/b/util.c", "/lib/x.h", "main.c", "/two/a/util.c", "",
+					 "/two/d/deep.c", "/two/e/deep.c", "/other/x.h"};
+
+	/* the longest end in common, and where nothing is */
+	assert_string_equal(same(one, 7, two, 8, "/one/a/util.c"), "/two/a/util.c");
+	assert_string_equal(same(one, 7, two, 8, "/one/b/util.c"), "/two/b/util.c");
+	assert_string_equal(same(one, 7, two, 8, "/one/main.c"), "main.c");
+	assert_string_equal(same(one, 7, two, 8, "/lib/x.h"), "/lib/x.h");
+	assert_string_equal(same(one, 7, two, 8, ""), "");
+	assert_string_equal(same(one, 7, two, 8, "/one/gone.c"), "none");
+	/* two could be meant */
+	assert_string_equal(same(one, 7, two, 8, "/one/c/deep.c"), "none");
+	assert_string_equal(same(two, 8, one, 7, "/two/d/deep.c"), "none");
+	assert_string_equal(same(two, 8, one, 7, "/other/x.h"), "none"); /* the other one is the same */
+	assert_string_equal(same(one, 7, two, 0, "/one/main.c"), "none");
+}
+
+static const struct hyb_metric faults[] = {{.name = "faults", .unit = "", .description = "pages"},
+	{.name = "bytes", .unit = "B", .description = "read"}};
+
+/* Regions a and b: so long, with so many faults. */
+static struct profile *two_regions(uint64_t a, int64_t a_faults, uint64_t b, int64_t b_faults, size_t metrics)
+{
+	struct fixture *f = fixture_new();
+
+	fixture_metrics(f, faults, metrics);
+	fixture_root(f, a + b, a + b);
+	fixture_grow(f, 0, 0, a_faults + b_faults);
+	fixture_grow(f, fixture_region(f, 0, "a", HYB_REGION_USER, a, 1), 0, a_faults);
+	fixture_grow(f, fixture_region(f, 0, "b", HYB_REGION_USER, b, 1), 0, b_faults);
+	return fixture_profile(f, PROFILE_ROUTINE, 1);
+}
+
+/* Time changes most in a, faults in b; only one metric was read on both sides. */
+static void test_diff_of_metrics(void **state)
+{
+	struct profile *before = two_regions(100, 10, 100, 40, 2), *after = two_regions(300, 12, 100, 7, 1);
+	struct profile_diff *diff = profile_diff_new(before, after);
+	const struct profile_diff_node *n;
+	double change[3] = {0};
+	size_t count;
+	uint32_t a, b;
+
+	profile_free(before);
+	profile_free(after);
+	assert_non_null(diff);
+	assert_string_equal(profile_diff_metrics(diff, &count)[0].name, "faults");
+	assert_int_equal(count, 1);
+	n = profile_diff_nodes(diff);
+	a = diff_child(n, 0, "a");
+	b = diff_child(n, 0, "b");
+	assert_int_equal(n[0].first_child, a);
+	assert_int_equal(profile_diff_before(diff)[0].inclusive, 50);
+	assert_int_equal(profile_diff_after(diff)[0].inclusive, 19);
+	assert_int_equal(profile_diff_before(diff)[b].inclusive, 40);
+	assert_int_equal(profile_diff_after(diff)[b].inclusive, 7);
+	change[a] = 2;
+	change[b] = -33;
+	change[0] = NAN;
+	assert_int_equal(profile_diff_order(diff, change), 0);
+	assert_int_equal(n[0].first_child, b);
+	assert_int_equal(n[b].next_sibling, a);
+	assert_int_equal(n[a].next_sibling, 0);
+	assert_true(n[0].change == 33 && n[a].change == 2);
+	profile_diff_free(diff);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -284,6 +370,8 @@ int main(void)
 		cmocka_unit_test(test_views_of_random_trees),
 		cmocka_unit_test(test_diff),
 		cmocka_unit_test(test_diff_with_itself),
+		cmocka_unit_test(test_same_files),
+		cmocka_unit_test(test_diff_of_metrics),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
