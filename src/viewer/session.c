@@ -177,8 +177,8 @@ int session_wait(const struct session *session)
 
 void session_turn(struct session *session)
 {
-	if (!session_wait(session))
-		post(session, true); /* if memory is out, at the next turn */
+	if (!session_wait(session) && post(session, true))
+		live_postpone(&session->live);
 }
 
 struct session *session_new(const struct view_options *options, struct work *work,

@@ -4,6 +4,7 @@
 
 #define SECOND 1000000000u /* ns */
 #define SHARE 10u /* of the time of a core at most one part of so many */
+#define SOON (SECOND / 2)
 #define TRIES 3u /* readings of what was there and is not any more: a server may be away for a moment */
 
 static uint64_t now(void)
@@ -33,8 +34,13 @@ bool live_failed(struct live *live, bool wait)
 
 	live->said = true;
 	live->failures++;
-	live->due = wait || (live->ever && live->failures < TRIES) ? now() + SECOND / 2 : 0;
+	live->due = wait || (live->ever && live->failures < TRIES) ? now() + SOON : 0;
 	return first;
+}
+
+void live_postpone(struct live *live)
+{
+	live->due = now() + SOON;
 }
 
 int live_wait(const struct live *live)

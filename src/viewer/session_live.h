@@ -22,6 +22,9 @@ void live_read(struct live *live, bool unfinished, uint64_t cost);
  */
 bool live_failed(struct live *live, bool wait);
 
+/* It was due, but nothing can be done now. */
+void live_postpone(struct live *live);
+
 /* ms until it is due; 0: now; -1: never. */
 int live_wait(const struct live *live);
 

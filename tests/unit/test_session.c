@@ -17,6 +17,7 @@
 #include "viewer/focus.h"
 #include "viewer/forest_data.h"
 #include "viewer/session.h"
+#include "viewer/session_live.h"
 
 struct fixture {
 	char folder[64], first[96], second[96];
@@ -418,6 +419,20 @@ static void test_running(void **state)
 	assert_false(process_is_running(&process));
 }
 
+/* What cannot be done now is not due at once again. */
+static void test_postponed(void **state)
+{
+	struct live live = {.due = 1};
+
+	assert_int_equal(live_wait(&live), 0);
+	live_postpone(&live);
+	assert_true(live.due > 1);
+	live_read(&live, true, 0);
+	assert_true(live.due > 1);
+	live_read(&live, false, 0);
+	assert_int_equal(live_wait(&live), -1);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -430,6 +445,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_several_and_base, begin, end),
 		cmocka_unit_test_setup_teardown(test_whole, begin, end),
 		cmocka_unit_test(test_running),
+		cmocka_unit_test(test_postponed),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
