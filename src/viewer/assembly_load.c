@@ -31,7 +31,7 @@ static void done(struct job *job, bool cancelled)
 	struct assembly_load *load = load_of(job);
 
 	if (load->owner)
-		load->finished(load->owner, cancelled || load->result ? NULL : load);
+		load->finished(load->owner, cancelled ? NULL : load);
 	load_free(load);
 }
 

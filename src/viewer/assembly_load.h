@@ -7,11 +7,11 @@
 struct assembly_load {
 	struct job job;
 	void *owner; /* NULL: nobody waits any more; the owner cancels the job, too */
-	/* Takes `assembly` out of it; NULL: it was cancelled. */
+	/* Takes `assembly` out of it, if there is a result; NULL: it was cancelled. */
 	void (*finished)(void *owner, struct assembly_load *load);
 	struct snapshot *snapshot; /* kept */
 	struct assembly_request request; /* with strings of its own */
-	int result; /* of assembly_make() */
+	int result; /* of assembly_make(): 0 or HYB_ENOMEM */
 	struct assembly assembly;
 };
 

@@ -51,6 +51,9 @@ static void finished(void *owner, struct assembly_load *load)
 	app_redraw(p->app);
 	if (!load)
 		return;
+	p->failed = load->result;
+	if (p->failed)
+		return;
 	assembly_release(&p->assembly);
 	p->assembly = load->assembly;
 	load->assembly = (struct assembly){0};
@@ -74,8 +77,7 @@ static void start(struct assembly_pane *p, struct app *app)
 	assembly_load_leave(app->work, p->load);
 	p->serial = app->snapshot->serial;
 	p->load = assembly_load_start(app->work, app->snapshot, &request, p, finished);
-	if (!p->load)
-		app_say(app, INK_BAD, "no memory for instructions");
+	p->failed = !p->load;
 }
 
 static bool is_code(const struct focus *focus)
@@ -137,6 +139,8 @@ static const char *empty(struct pane *pane, struct app *app)
 			"%.160s is no machine code of its own: choose a function or a line", focus->name);
 		return p->why;
 	}
+	if (p->failed)
+		return "no memory for instructions";
 	if (!p->made || p->assembly.count)
 		return NULL;
 	snprintf(p->why, sizeof(p->why), "no code address of %.160s was measured", focus->name);

@@ -12,6 +12,7 @@ struct assembly_pane {
 	struct assembly_load *load; /* under way, or NULL */
 	struct assembly assembly;
 	bool made; /* there is one */
+	bool failed; /* no memory for it */
 	uint64_t total; /* samples of the profile that it is of */
 	uint64_t serial; /* of the snapshot that it was asked of */
 	/* what was looked at then */

@@ -108,6 +108,8 @@ static void finished(void *owner, struct source_load *load)
 		p->serial = load->snapshot->serial;
 		p->called = load->snapshot->query.mode == PROFILE_CALLSITE;
 	}
+	if (!p->path && !p->missing)
+		app_say(p->app, INK_BAD, "no memory for the source");
 	find_costs(p);
 	if (p->path && p->cost_count && p->costs[p->cost_count - 1].line > p->source.count && !p->source.cut)
 		snprintf(p->note, sizeof(p->note), "has fewer lines than were measured: not the same file?");
