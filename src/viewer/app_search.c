@@ -1,8 +1,11 @@
 /* Search in the active pane, as one types. */
 #include <limits.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "viewer/app_state.h"
+
+#define COPIES_MAX 1000u /* of a part of an expression that is to be repeated */
 
 static void forget(struct viewer *viewer)
 {
@@ -11,12 +14,45 @@ static void forget(struct viewer *viewer)
 	viewer->app.search = NULL;
 }
 
+/*
+ * What glibc could take for ever for: references back to a group, and repetitions of repetitions, of which it
+ * makes so many copies. Why not, or NULL.
+ */
+static const char *too_much(const char *text)
+{
+	unsigned long copies = 1;
+
+	for (const char *p = text; *p; p++) {
+		unsigned long least, most;
+		char *end;
+
+		if (*p == '\\' && p[1]) {
+			if (*++p >= '1' && *p <= '9')
+				return "nothing can refer back to a group here";
+		} else if (*p == '{') {
+			most = least = strtoul(p + 1, &end, 10);
+			if (*end == ',')
+				most = strtoul(end + 1, NULL, 10);
+			most = most > least ? most : least;
+			if (most > COPIES_MAX / copies)
+				return "it repeats too much";
+			copies *= most ? most : 1;
+		}
+	}
+	return NULL;
+}
+
 /* Small letters find large ones, too. False: it is no expression, *ret_why says why. */
 static bool compile(struct viewer *viewer, const char *text, char ret_why[MESSAGE_MAX])
 {
 	int flags = REG_EXTENDED | REG_NOSUB, error;
+	const char *why = too_much(text);
 
 	forget(viewer);
+	if (why) {
+		snprintf(ret_why, MESSAGE_MAX, "%s", why);
+		return false;
+	}
 	if (!strpbrk(text, "ABCDEFGHIJKLMNOPQRSTUVWXYZ"))
 		flags |= REG_ICASE;
 	error = regcomp(&viewer->expression, text, flags);

@@ -262,6 +262,18 @@ def test_search(terminal, experiment):
     terminal.wait_for("not found")
 
 
+@pytest.mark.parametrize("expression, why", [
+    (r"(.*)(.*)(.*)\3\2\1x", "nothing can refer back"), ("(((x{1,99}){1,99}){1,99}){1,99}", "it repeats too much"), (r"\\1|qx{3,}", None)])
+def test_search_that_would_take_for_ever(terminal, experiment, expression, why):
+    terminal.view(experiment, until="call tree")
+    terminal.keys("/")
+    terminal.wait_for("Search:")
+    terminal.type(expression)
+    terminal.wait_for(expression)
+    terminal.keys("Enter")
+    terminal.wait_for(f"no regular expression: {why}" if why else "not found")
+
+
 def test_editing_of_the_prompt(terminal, experiment, tmp_path):
     terminal.view(experiment, until="call tree")
     terminal.keys("w")
