@@ -66,6 +66,12 @@ def test_random_keys(tmp_path, experiments, options, monkeypatch):
     drive(tmp_path, monkeypatch, *options, experiments / "first")
 
 
+def test_random_keys_of_ranks(tmp_path, mpi, ranks, monkeypatch):
+    measured = ranks(2, mpi.compile("traffic.c"), options=["--trace"])
+    assert measured.returncode == 0, measured.stderr
+    drive(tmp_path, monkeypatch, measured.path)
+
+
 def test_random_keys_while_it_grows(tmp_path, growing, monkeypatch):
     drive(tmp_path, monkeypatch, growing)
 
