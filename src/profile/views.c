@@ -37,7 +37,10 @@ static struct profile_node as_module(const struct profile_node *n, const char *e
 {
 	struct profile_node like = {.name = n->module, .file = empty, .module = empty, .kind = PROFILE_LEAF};
 
-	if (n->kind == PROFILE_ROOT || n->kind == PROFILE_PROBE) {
+	if (n->kind == PROFILE_ROOT) { /* what waited outside all probes is no part of the whole */
+		like.kind = PROFILE_ROOT;
+		like.name = n->name;
+	} else if (n->kind == PROFILE_PROBE) {
 		like.kind = PROFILE_PROBE;
 		like.name = *n->module ? n->module : "[probes]";
 	} else if (!*n->module) {

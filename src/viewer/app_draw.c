@@ -157,6 +157,36 @@ static void draw_message(struct viewer *viewer, int y)
 	}
 }
 
+/* How much of a text fits into `room` bytes: up to a comma, a blank, or all of them. */
+static size_t fit(const char *text, size_t room)
+{
+	size_t length = strlen(text), end = room;
+
+	if (length <= room)
+		return length;
+	while (end && text[end - 1] != ',' && text[end - 1] != ' ')
+		end--;
+	return end ? end : room;
+}
+
+/* What there is to say about a question, in lines above it. */
+static void draw_advice(struct viewer *viewer, int y)
+{
+	const char *text = viewer->message;
+	size_t room = (size_t)viewer->canvas.width, lines = 0, length;
+	struct area area;
+
+	for (const char *at = text; *at; at += fit(at, room))
+		lines++;
+	for (y -= (int)lines; *text; text += length, y++) {
+		length = fit(text, room);
+		if (y < 1)
+			continue;
+		area = line(viewer, y);
+		canvas_printf(&area, 0, 0, viewer->message_ink, "%-*.*s", area.width, (int)length, text);
+	}
+}
+
 /* ---------------------------------------------------------------- panes */
 
 static void update_pane(struct app *app, struct pane *pane)
@@ -274,6 +304,7 @@ void app_draw(struct viewer *viewer)
 		for (int i = 0; i < area.width; i++)
 			canvas_text(&area, 0, i, INK_PLAIN, " ");
 		x = prompt_draw(&viewer->prompt, &area, 0);
+		draw_advice(viewer, bottom);
 	} else if (viewer->canvas.height >= 4) {
 		draw_message(viewer, bottom);
 	}

@@ -170,7 +170,8 @@ static void handle_prompt(struct viewer *viewer, const struct event *event)
 	char text[PROMPT_BYTES];
 	enum prompt_state state = prompt_key(&viewer->prompt, event);
 
-	*viewer->message = 0;
+	if (state >= PROMPT_DONE || viewer->prompt_changed)
+		*viewer->message = 0; /* else it helps to answer */
 	if (state >= PROMPT_DONE)
 		viewer->prompt.open = false;
 	prompt_text(&viewer->prompt, text);

@@ -361,6 +361,7 @@ def test_columns_marks_and_back(archives, tmp_path):
         terminal.view("--threshold", "0", archives[0], until="output")
         terminal.keys("c", "C-u")
         terminal.type("calls, excl")
+        terminal.wait_for("there are: incl,%,")  # above what is asked
         terminal.keys("Enter")
         terminal.wait_gone("%parent")
         assert table(terminal.screen())[0] == ["calls", "excl"]

@@ -97,11 +97,13 @@ static void test_by_module(void **state)
 	fixture_region(f, 0, "idle", HYB_REGION_USER, 500, 1);
 	p = fixture_profile(f, PROFILE_ROUTINE, 1);
 	assert_int_equal(profile_flat(p, PROFILE_BY_MODULE, PROFILE_SORT_EXCLUSIVE, &flat), 0);
-	assert_int_equal(flat.count, 2);
+	assert_int_equal(flat.count, 3);
 	assert_int_equal(find_row(&flat, "/opt/prog", 0)->exclusive, 1000);
 	assert_int_equal(find_row(&flat, "/opt/prog", 0)->inclusive, 1000);
 	assert_int_equal(find_row(&flat, "[probes]", 0)->exclusive, 500);
-	assert_int_equal(find_row(&flat, "[probes]", 0)->inclusive, 1500);
+	assert_int_equal(find_row(&flat, "[probes]", 0)->inclusive, 500);
+	assert_int_equal(find_row(&flat, "[total]", 0)->kind, PROFILE_ROOT);
+	assert_int_equal(find_row(&flat, "[total]", 0)->inclusive, 1500);
 	profile_flat_release(&flat);
 	profile_free(p);
 }
@@ -122,6 +124,26 @@ static void test_by_file(void **state)
 	assert_int_equal(find_row(&flat, "regions.c", 0)->exclusive, 500);
 	assert_int_equal(find_row(&flat, "regions.c", 0)->calls, 1);
 	profile_flat_release(&flat);
+	profile_free(p);
+}
+
+/* What waited outside all probes is that of the root in every table: no part of 100 %. */
+static void test_waiting_is_apart(void **state)
+{
+	static const enum profile_by by[] = {PROFILE_BY_FUNCTION, PROFILE_BY_MODULE, PROFILE_BY_FILE};
+	struct fixture *f = make_calls();
+	struct profile_flat flat;
+	struct profile *p;
+
+	fixture_root(f, 1200, 1000);
+	p = fixture_profile(f, PROFILE_ROUTINE, 1);
+	for (size_t i = 0; i < sizeof(by) / sizeof(*by); i++) {
+		assert_int_equal(profile_flat(p, by[i], PROFILE_SORT_EXCLUSIVE, &flat), 0);
+		assert_int_equal(find_row(&flat, "[total]", 0)->kind, PROFILE_ROOT);
+		assert_int_equal(find_row(&flat, "[total]", 0)->blocked, 200);
+		assert_int_equal(sum_rows(&flat), 1200);
+		profile_flat_release(&flat);
+	}
 	profile_free(p);
 }
 
@@ -365,6 +387,7 @@ int main(void)
 		cmocka_unit_test(test_by_line),
 		cmocka_unit_test(test_by_module),
 		cmocka_unit_test(test_by_file),
+		cmocka_unit_test(test_waiting_is_apart),
 		cmocka_unit_test(test_by_thread),
 		cmocka_unit_test(test_reverse),
 		cmocka_unit_test(test_views_of_random_trees),
