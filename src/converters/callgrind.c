@@ -133,12 +133,20 @@ static void put_event(const struct callgrind *o, size_t cost)
 		fputc(isalnum((unsigned char)*name) ? *name : '_', o->job->file);
 }
 
+static void put_note(struct callgrind *o, const char *text)
+{
+	fputs("\ndesc: Note: ", o->job->file);
+	put_text(o, text);
+}
+
 static void put_header(struct callgrind *o)
 {
 	const char *command = hyb_experiment_value(o->job->experiment, "command");
 
 	fputs("# callgrind format\nversion: 1\ncreator: hybrid-convert\ncmd: ", o->job->file);
 	put_text(o, command ? command : hyb_experiment_path(o->job->experiment));
+	for (size_t i = 0; o->job->notes && i < o->job->notes->count; i++)
+		put_note(o, o->job->notes->lines[i]);
 	fputs("\npositions: line\nevents:", o->job->file);
 	for (size_t i = 0; i < o->graph.width; i++)
 		put_event(o, cost_at(o, i));
@@ -149,16 +157,12 @@ static void put_header(struct callgrind *o)
 /* Which metrics have no place, as they go up and down. */
 static void tell(const struct callgrind *o)
 {
-	char text[300];
-
-	for (size_t k = 0; o->p.values && k < o->p.metric_count; k++) {
-		if (!o->p.metrics[k].level || !o->job->say)
-			continue;
-		snprintf(text, sizeof(text),
-			"metric %.200s goes up and down, for which callgrind has no place: it is left out",
-			o->p.metrics[k].name);
-		o->job->say(o->job->data, text);
-	}
+	for (size_t k = 0; o->p.values && k < o->p.metric_count; k++)
+		if (o->p.metrics[k].level)
+			convert_say(o->job,
+				"metric %.200s goes up and down, for which callgrind has no place: it is "
+				"left out",
+				o->p.metrics[k].name);
 }
 
 /* Sorts rows by the function whose number stands `offset` bytes behind their beginning. */

@@ -41,10 +41,8 @@ static void put(struct chrome *c, const char *format, ...)
 	if (c->told || c->written < TOO_LARGE)
 		return;
 	c->told = true;
-	if (c->job->say)
-		c->job->say(c->job->data,
-			"this is more than 200 MB, at which viewers of this format give up: take --to "
-			"perfetto, or less with --from, --until, --ranks or --samples none");
+	convert_say(c->job, "this is more than 200 MB, at which viewers of this format give up: take --to "
+			    "perfetto, or less with --from, --until, --ranks or --samples none");
 }
 
 /* A text as JSON, to be freed; NULL: memory is out. */
@@ -210,12 +208,13 @@ static int run(struct chrome *c, struct hyb_error *err)
 	c->names = calloc(c->walk.node_count, sizeof(*c->names));
 	if (!c->names)
 		return convert_no_memory(err);
-	fputs("{\"displayTimeUnit\":\"ns\",\"otherData\":{\"exporter\":\"hybrid-convert\",\"experiment\":",
-		c->job->file);
-	json_string(c->job->file, hyb_experiment_path(c->job->experiment));
-	fputs("},\n\"traceEvents\":[", c->job->file);
+	fputs("{\"displayTimeUnit\":\"ns\",\n\"traceEvents\":[", c->job->file);
 	r = events_walk_run(&c->walk, &sink, err);
-	fputs("\n]}\n", c->job->file);
+	fputs("\n],\n\"otherData\":{\"exporter\":\"hybrid-convert\",\"experiment\":", c->job->file);
+	json_string(c->job->file, hyb_experiment_path(c->job->experiment));
+	fputs(",\"notes\":", c->job->file);
+	convert_put_notes(c->job, c->job->file);
+	fputs("}}\n", c->job->file);
 	return r ? r : convert_check(c->job, err);
 }
 

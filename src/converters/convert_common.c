@@ -1,4 +1,10 @@
 /* What formats of all kinds have in common. */
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
 #include "base/json.h"
 #include "converters/formats.h"
 #include "reader/error.h"
@@ -34,6 +40,41 @@ int convert_check(const struct convert_job *job, struct hyb_error *err)
 	if (job->file && ferror(job->file))
 		return error_set(err, HYB_EIO, "cannot be written"); /* whose file it is knows why */
 	return HYB_OK;
+}
+
+void convert_say(const struct convert_job *job, const char *format, ...)
+{
+	struct convert_notes *notes = job->notes;
+	char text[500];
+	va_list arguments;
+
+	va_start(arguments, format);
+	vsnprintf(text, sizeof(text), format, arguments);
+	va_end(arguments);
+	if (job->say)
+		job->say(job->data, text);
+	if (!notes || !ARRAY_ROOM(notes->lines, notes->count))
+		return;
+	notes->lines[notes->count] = strdup(text);
+	notes->count += notes->lines[notes->count] != NULL;
+}
+
+void convert_notes_release(struct convert_notes *notes)
+{
+	for (size_t i = 0; i < notes->count; i++)
+		free(notes->lines[i]);
+	free(notes->lines);
+	*notes = (struct convert_notes){0};
+}
+
+void convert_put_notes(const struct convert_job *job, FILE *out)
+{
+	fputc('[', out);
+	for (size_t i = 0; job->notes && i < job->notes->count; i++) {
+		fputs(i ? "," : "", out);
+		json_string(out, job->notes->lines[i]);
+	}
+	fputc(']', out);
 }
 
 double convert_rate(int64_t before, int64_t now, uint64_t ns)

@@ -458,12 +458,35 @@ int events_walk_tell(struct events_walk *walk, struct hyb_error *err)
 
 static void say(const struct events_walk *walk, uint64_t count, const char *what)
 {
-	char text[200], number[FIGURE_SIZE];
+	char number[FIGURE_SIZE];
 
-	if (!count || !walk->job->say)
-		return;
-	snprintf(text, sizeof(text), "%s %s", figure_number(count, number), what);
-	walk->job->say(walk->job->data, text);
+	if (count)
+		convert_say(walk->job, "%s %s", figure_number(count, number), what);
+}
+
+/* What was open before is cut, also where no record was. */
+static void say_window(const struct events_walk *walk)
+{
+	const double from = (double)walk->job->bounds.from * 1e-9, to = (double)walk->job->bounds.to * 1e-9;
+	char before[50] = "", after[50] = "", number[FIGURE_SIZE];
+
+	if (from > 0)
+		snprintf(before, sizeof(before), " before %.9g s%s", from, to > 0 ? " or" : "");
+	if (to > 0)
+		snprintf(after, sizeof(after), " after %.9g s", to);
+	if (*before || *after)
+		convert_say(walk->job, "what was%s%s is left out: %s records", before, after,
+			figure_number(walk->outside, number));
+}
+
+static void say_all(const struct events_walk *walk)
+{
+	say_window(walk);
+	say(walk, walk->left_out, "messages that begin or end outside of what was chosen are left out");
+	say(walk, walk->no_numbers, "values of counters that are no numbers are left out");
+	say(walk, walk->beyond, "values of counters are left out: their thread has more counters than fit");
+	say(walk, walk->gaps,
+		"times records are missing from the trace: regions are closed to what is known behind");
 }
 
 int events_walk_run(struct events_walk *walk, const struct events_sink *sink, struct hyb_error *err)
@@ -486,10 +509,7 @@ int events_walk_run(struct events_walk *walk, const struct events_sink *sink, st
 			err, r, "events of %s cannot be read", hyb_experiment_path(walk->job->experiment));
 	if (r)
 		return r;
-	say(walk, walk->outside, "records outside of --from and --until are left out");
-	say(walk, walk->no_numbers, "values of counters that are no numbers are left out");
-	say(walk, walk->gaps,
-		"times records are missing from the trace: regions are closed to what is known behind");
+	say_all(walk);
 	return 0;
 }
 

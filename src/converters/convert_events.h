@@ -74,6 +74,7 @@ struct events_walk {
 	uint64_t outside; /* of them, not in the window */
 	uint64_t gaps; /* records are missing */
 	uint64_t no_numbers; /* values of counters: infinite, or not a number */
+	uint64_t beyond; /* values of counters that the format has no number for: for sinks to count */
 	uint64_t left_out; /* messages that are not of the window, or whose other end takes no part */
 	uint64_t told; /* records at the last look at the rest of the world */
 };

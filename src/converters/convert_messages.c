@@ -5,7 +5,6 @@
 #include "converters/convert_events.h"
 #include "converters/formats.h"
 #include "hybrid/model.h"
-#include "profile/figures.h"
 
 /* Locations by their address. */
 struct finder {
@@ -88,7 +87,6 @@ bool events_walk_has_messages(const struct events_walk *walk)
 int events_walk_messages(struct events_walk *walk, const struct events_sink *sink, struct hyb_error *err)
 {
 	struct finder finder = {.count = walk->location_count};
-	char text[200], number[FIGURE_SIZE];
 	int r;
 
 	finder.sorted = malloc((finder.count + 1) * sizeof(*finder.sorted));
@@ -99,11 +97,5 @@ int events_walk_messages(struct events_walk *walk, const struct events_sink *sin
 	qsort(finder.sorted, finder.count, sizeof(*finder.sorted), compare);
 	r = walk_model(walk, &finder, sink, err);
 	free(finder.sorted);
-	if (!r && walk->left_out && walk->job->say) {
-		snprintf(text, sizeof(text),
-			"%s messages that begin or end outside of what was chosen are left out",
-			figure_number(walk->left_out, number));
-		walk->job->say(walk->job->data, text);
-	}
 	return r;
 }

@@ -148,16 +148,14 @@ static void keep(struct convert_profile *p, const bool *stays, uint32_t *map, ui
 
 static void tell(const struct convert_job *job, const struct convert_profile *p, size_t left_out)
 {
-	char text[300], counts[3][FIGURE_SIZE];
+	char counts[2][FIGURE_SIZE];
 
-	snprintf(text, sizeof(text),
+	convert_say(job,
 		"%s of %s call paths are left out, each below %g %% of %s%s: what they had, but for calls, "
 		"is their callers'",
 		figure_number(left_out, counts[0]), figure_number(p->count, counts[1]), job->bounds.threshold,
 		job->by_location ? "its thread's " : "all ",
 		p->weight == SIZE_MAX ? "time" : p->metrics[p->weight].name);
-	if (job->say)
-		job->say(job->data, text);
 }
 
 /* Puts the tree that the threshold leaves in place of the whole one. */

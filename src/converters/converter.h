@@ -32,6 +32,12 @@ struct convert_bounds {
 	void *data;
 };
 
+/* What was said, line by line: for formats that have a place for it. */
+struct convert_notes {
+	char **lines;
+	size_t count;
+};
+
 struct convert_profile;
 
 struct convert_job {
@@ -49,8 +55,9 @@ struct convert_job {
 	const volatile sig_atomic_t *stop; /* not 0: give up as soon as possible, and fail */
 	/* Records done of all, several times a second, from the thread that called. May be NULL. */
 	void (*progress)(void *data, uint64_t done, uint64_t total);
-	/* A line about what was left out, or is worth knowing. */
+	/* A line about what was left out, or is worth knowing, for people. May be NULL. */
 	void (*say)(void *data, const char *text);
+	struct convert_notes *notes; /* all that convert_say() was given; may be NULL */
 	/* Members of a JSON object, a comma in front: what hybrid-report says of the quality. For formats
 	 * that show it; may be NULL. 0 or HYB_ENOMEM. */
 	int (*quality)(void *data, const struct convert_profile *p, FILE *out);
@@ -112,6 +119,11 @@ struct convert_profile {
 /* HYB_EIO and *err if a signal came or the file cannot be written: to be asked every some thousand records.
  */
 int convert_check(const struct convert_job *job, struct hyb_error *err);
+
+/* A line about what was left out, or is worth knowing: to job->say() and job->notes. */
+void convert_say(const struct convert_job *job, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+void convert_notes_release(struct convert_notes *notes);
 
 /* Growth of a metric a second, after that many ns (not 0). */
 double convert_rate(int64_t before, int64_t now, uint64_t ns);

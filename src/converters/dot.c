@@ -66,8 +66,8 @@ static bool is_call_shown(const struct dot *o, uint32_t row)
 	       percent(o, o->graph.carried[row * o->graph.width + o->cost]) >= o->threshold * CALL_SHARE;
 }
 
-/* Text inside of "...", where a backslash would begin something; cut if it is long. */
-static void put_text(struct dot *o, const char *name)
+/* Text inside of "...", where a backslash would begin something; cut behind `most` characters. */
+static void put_text(struct dot *o, const char *name, size_t most)
 {
 	FILE *out = o->job->file;
 	const char *text;
@@ -79,7 +79,7 @@ static void put_text(struct dot *o, const char *name)
 	o->failed |= o->text.failed;
 	if (o->text.failed)
 		return;
-	for (text = (const char *)o->text.data; *text && count < NAME_MAX_SHOWN; text++) {
+	for (text = (const char *)o->text.data; *text && count < most; text++) {
 		count += ((unsigned char)text[1] & 0xc0) != 0x80;
 		if (*text == '"' || *text == '\\')
 			fputc('\\', out);
@@ -112,10 +112,10 @@ static void put_function(struct dot *o, uint32_t number)
 	FILE *out = o->job->file;
 
 	fprintf(out, "\t%" PRIu32 " [label=\"", number);
-	put_text(o, f->name);
+	put_text(o, f->name, NAME_MAX_SHOWN);
 	fputs("\\n", out);
 	if (*place) {
-		put_text(o, path_base(place));
+		put_text(o, path_base(place), NAME_MAX_SHOWN);
 		if (*f->file && f->line)
 			fprintf(out, ":%" PRIu32, f->line);
 		fputs("\\n", out);
@@ -123,7 +123,7 @@ static void put_function(struct dot *o, uint32_t number)
 	fprintf(out, "%.2f%%\\n(%.2f%%)", all, percent(o, exclusive_of(o, number)));
 	put_calls(o, f->calls);
 	fputs("\",tooltip=\"", out);
-	put_text(o, *place ? place : f->name);
+	put_text(o, *place ? place : f->name, NAME_MAX_SHOWN);
 	fputc('"', out);
 	put_colour(o, "color", all / 100);
 	fputs("];\n", out);
@@ -145,30 +145,40 @@ static void put_call(const struct dot *o, uint32_t row)
 
 static void put_header(struct dot *o)
 {
-	const char *command = hyb_experiment_value(o->job->experiment, "command");
-
 	fputs("digraph calls {\n\tgraph "
-	      "[fontname=\"sans-serif\",nodesep=0.125,ranksep=0.25,labelloc=t,label=\"",
-		o->job->file);
-	put_text(o, command ? command : hyb_experiment_path(o->job->experiment));
-	fputs("\"];\n\tnode [fontname=\"sans-serif\",fontsize=10,fontcolor=white,shape=box,style=filled,"
+	      "[fontname=\"sans-serif\",nodesep=0.125,ranksep=0.25,labelloc=t];\n\tnode "
+	      "[fontname=\"sans-serif\",fontsize=10,fontcolor=white,shape=box,style=filled,"
 	      "height=0,width=0];\n\tedge [fontname=\"sans-serif\",fontsize=10];\n",
 		o->job->file);
 }
 
+/* What stands above the picture, with the notes. */
+static void put_label(struct dot *o)
+{
+	const char *command = hyb_experiment_value(o->job->experiment, "command");
+	const struct convert_notes *notes = o->job->notes;
+
+	fputs("\tlabel=\"", o->job->file);
+	put_text(o, command ? command : hyb_experiment_path(o->job->experiment), NAME_MAX_SHOWN);
+	for (size_t i = 0; notes && i < notes->count; i++) {
+		fputs("\\n", o->job->file);
+		put_text(o, notes->lines[i], SIZE_MAX);
+	}
+	fputs("\";\n", o->job->file);
+}
+
 static void tell(const struct dot *o, size_t functions, size_t calls)
 {
-	char text[300], counts[4][FIGURE_SIZE];
+	char counts[4][FIGURE_SIZE];
 
-	if ((!functions && !calls) || !o->job->say)
+	if (!functions && !calls)
 		return;
-	snprintf(text, sizeof(text),
+	convert_say(o->job,
 		"%s of %s functions and %s of %s calls are left out, each below %g %% (calls: %g %%) of all "
 		"%s",
 		figure_number(functions, counts[0]), figure_number(o->graph.functions.count, counts[1]),
 		figure_number(calls, counts[2]), figure_number(o->graph.edges.count, counts[3]), o->threshold,
 		o->threshold * CALL_SHARE, o->p.weight == SIZE_MAX ? "time" : o->p.metrics[o->p.weight].name);
-	o->job->say(o->job->data, text);
 }
 
 static int write_all(struct dot *o, struct hyb_error *err)
@@ -193,8 +203,9 @@ static int write_all(struct dot *o, struct hyb_error *err)
 			put_call(o, e);
 		calls += !is_call_shown(o, e);
 	}
-	fputs("}\n", o->job->file);
 	tell(o, functions, calls);
+	put_label(o);
+	fputs("}\n", o->job->file);
 	return o->failed ? convert_no_memory(err) : HYB_OK;
 }
 

@@ -145,8 +145,10 @@ static int put_counter(
 	const struct hyb_process *process = f->location->info->process;
 	struct firefox_counter *own;
 
-	if (counter->number >= COUNTERS)
-		return 0; /* the program makes up names without end */
+	if (counter->number >= COUNTERS) { /* the program makes up names without end */
+		f->walk.beyond++;
+		return 0;
+	}
 	while (f->own_count <= counter->number) {
 		if (!ARRAY_ROOM(f->own, f->own_count))
 			return HYB_ENOMEM;
@@ -322,8 +324,8 @@ static void count(struct firefox *f)
 	bool before = f->rows > TOO_MANY;
 
 	f->rows += f->sample_count + f->marker_count;
-	if (!before && f->rows > TOO_MANY && f->job->say)
-		f->job->say(f->job->data,
+	if (!before && f->rows > TOO_MANY)
+		convert_say(f->job,
 			"these are more than 3,000,000 samples and markers, at which the Firefox Profiler "
 			"gives up: take --to perfetto, or less with --from, --until or --ranks");
 }
@@ -377,9 +379,7 @@ static int run(struct firefox *f, struct hyb_error *err)
 	};
 	int r;
 
-	fputc('{', f->out);
-	firefox_put_meta(f);
-	fputs(",\n\"libs\":[],\n\"threads\":[", f->out);
+	fputs("{\"libs\":[],\n\"threads\":[", f->out);
 	r = events_walk_run(&f->walk, &sink, err);
 	if (r)
 		return r;
@@ -389,6 +389,8 @@ static int run(struct firefox *f, struct hyb_error *err)
 			P_tmpdir);
 	if (firefox_put_shared(f))
 		return convert_no_memory(err);
+	fputs(",\n", f->out);
+	firefox_put_meta(f); /* with what was left out */
 	fputs("}\n", f->out);
 	return convert_check(f->job, err);
 }

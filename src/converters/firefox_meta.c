@@ -31,6 +31,20 @@ static int64_t start_of(const struct events_walk *walk)
 	return first ? origin_realtime(first->info->process, first->origin) / 1000000 : 0;
 }
 
+/* In the profiler's window of metadata. */
+static void put_notes(const struct convert_job *job, FILE *out)
+{
+	if (!job->notes || !job->notes->count)
+		return;
+	fputs(",\n\"extra\":[{\"label\":\"hybrid-convert\",\"entries\":[", out);
+	for (size_t i = 0; i < job->notes->count; i++) {
+		fprintf(out, "%s{\"label\":\"Note\",\"format\":\"string\",\"value\":", i ? "," : "");
+		json_string(out, job->notes->lines[i]);
+		fputc('}', out);
+	}
+	fputs("]}]", out);
+}
+
 void firefox_put_meta(const struct firefox *f)
 {
 	static const char *const colors[EVENTS_CATEGORIES] = {"blue", "green", "orange", "red", "purple"};
@@ -52,5 +66,6 @@ void firefox_put_meta(const struct firefox *f)
 			events_category_names[i], colors[i]);
 	fputs("{\"name\":\"other\",\"color\":\"grey\",\"subcategories\":[\"Other\"]}],\n", out);
 	fputs(schema, out);
+	put_notes(f->job, out);
 	fputc('}', out);
 }

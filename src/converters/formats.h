@@ -25,6 +25,9 @@ bool convert_is_own_line(const struct convert_profile *p, uint32_t node);
 /* Adds a name as UTF-8 without anything that ends a line or a text, and `instead` for each `avoid`. */
 void convert_put_line(struct blob *to, const char *name, char avoid, char instead);
 
+/* The notes of the job as a list of JSON. */
+void convert_put_notes(const struct convert_job *job, FILE *out);
+
 /* Returns HYB_ENOMEM, and *err says so. */
 int convert_no_memory(struct hyb_error *err);
 

@@ -5,6 +5,7 @@
  */
 #include <inttypes.h>
 #include <limits.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -82,32 +83,6 @@ static ssize_t write_escaped(void *cookie, const char *text, size_t size)
 static FILE *open_escaped(FILE *out)
 {
 	return fopencookie(out, "w", (cookie_io_functions_t){.write = write_escaped});
-}
-
-struct notes {
-	const struct convert_job *asked;
-	char *text; /* a list in JSON */
-	size_t size;
-	FILE *out;
-};
-
-/* What is said to the user is in the page, too. */
-static void note(void *data, const char *text)
-{
-	struct notes *notes = data;
-
-	fputs(ftell(notes->out) > 0 ? "," : "", notes->out);
-	json_string(notes->out, text);
-	if (notes->asked->say)
-		notes->asked->say(notes->asked->data, text);
-}
-
-static void progress(void *data, uint64_t done, uint64_t total)
-{
-	const struct notes *notes = data;
-
-	if (notes->asked->progress)
-		notes->asked->progress(notes->asked->data, done, total);
 }
 
 static void put_text(FILE *out, const char *key, const char *text)
@@ -194,8 +169,8 @@ static int put_functions(struct html *html, struct hyb_error *err)
 	fputs("]", html->out);
 	table_release(&names);
 	if (!r && count > HTML_FUNCTIONS)
-		html->job->say(html->job->data, "the table has the 20,000 functions with most time of their "
-						"own; the others are left out");
+		convert_say(html->job, "the table has the 20,000 functions with most time of their own; the "
+				       "others are left out");
 	return r;
 }
 
@@ -219,7 +194,7 @@ static int put_data(struct html *html, struct hyb_error *err)
 		r = html_put_locations(html, err);
 	if (!r)
 		r = html_put_timeline(html, err);
-	if (!r && html->asked->quality && html->asked->quality(html->asked->data, &html->whole, html->out))
+	if (!r && html->job->quality && html->job->quality(html->job->data, &html->whole, html->out))
 		r = convert_no_memory(err);
 	return r;
 }
@@ -243,7 +218,7 @@ static int put_element(
 	return r;
 }
 
-static int put_main(struct html *html, struct notes *notes, struct hyb_error *err)
+static int put_main(struct html *html, struct hyb_error *err)
 {
 	int r;
 
@@ -252,8 +227,9 @@ static int put_main(struct html *html, struct notes *notes, struct hyb_error *er
 		return convert_no_memory(err);
 	fputs("<script type=\"application/json\" id=\"data\">{", html->job->file);
 	r = put_data(html, err);
-	fflush(notes->out);
-	fprintf(html->out, ",\n\"notes\":[%s]}", notes->text);
+	fputs(",\n\"notes\":", html->out);
+	convert_put_notes(html->job, html->out);
+	fputc('}', html->out);
 	if (fclose(html->out) && !r)
 		r = error_set(err, HYB_EIO, "cannot be written");
 	fputs("</script>\n", html->job->file);
@@ -276,48 +252,35 @@ static size_t count_locations(const struct convert_job *job)
 	return count;
 }
 
-static int put_all(const struct convert_job *job, struct notes *notes, struct hyb_error *err)
+static int put_all(const struct convert_job *asked, struct hyb_error *err)
 {
-	struct html html = {.job = job, .asked = notes->asked};
-	struct convert_job apart = *job;
-	size_t locations = count_locations(job);
-	int r = put_element(job, "together", false, err);
+	struct convert_job job = *asked, apart = *asked;
+	struct html html = {.job = &job};
+	size_t locations = count_locations(asked);
+	int r;
 
-	/* Each thread is the whole for itself: with many of them the ways would be too many. */
-	if (notes->asked->bounds.threshold < 0)
-		apart.bounds.threshold *= (double)locations;
-	if (apart.bounds.threshold > MOST)
-		apart.bounds.threshold = MOST;
+	if (asked->bounds.threshold <
+		0) { /* each thread is the whole for itself: of many the ways are too many */
+		job.bounds.threshold = THRESHOLD;
+		apart.bounds.threshold = fmin(THRESHOLD * (double)locations, MOST);
+	}
+	r = put_element(&job, "together", false, err);
 	if (!r && locations > 1)
 		r = put_element(&apart, "apart", true, err);
-	return r ? r : put_main(&html, notes, err);
+	return r ? r : put_main(&html, err);
 }
 
 int html_write(const struct convert_job *job, struct hyb_error *err)
 {
-	struct notes notes = {.asked = job};
-	struct convert_job noted = *job;
 	char *page = read_page(err), *mark;
 	int r;
 
 	if (!page)
 		return err->code;
-	notes.out = open_memstream(&notes.text, &notes.size);
-	if (!notes.out) {
-		free(page);
-		return convert_no_memory(err);
-	}
-	noted.say = note;
-	noted.progress = progress;
-	noted.data = &notes;
-	if (noted.bounds.threshold < 0)
-		noted.bounds.threshold = THRESHOLD;
 	mark = strstr(page, MARK);
 	fwrite(page, 1, (size_t)(mark - page), job->file);
-	r = put_all(&noted, &notes, err);
+	r = put_all(job, err);
 	fputs(mark + strlen(MARK), job->file);
-	fclose(notes.out);
-	free(notes.text);
 	free(page);
 	return r ? r : convert_check(job, err);
 }

@@ -140,19 +140,15 @@ static void bound(struct locations *l)
 		l->count++;
 	if (l->count > HTML_ROWS) {
 		l->count = HTML_ROWS;
-		job->say(job->data, "only the 2,000 threads with most time are compared");
+		convert_say(job, "only the 2,000 threads with most time are compared");
 	}
 	l->functions = l->html->functions.count;
 	if (l->functions > HTML_FUNCTIONS)
 		l->functions = HTML_FUNCTIONS;
 	if (l->count && l->functions > HTML_CELLS / l->count) {
-		char text[120];
-
 		l->functions = HTML_CELLS / l->count;
-		snprintf(text, sizeof(text),
-			"threads are compared by the %zu functions with most time of their own",
+		convert_say(job, "threads are compared by the %zu functions with most time of their own",
 			l->functions);
-		job->say(job->data, text);
 	}
 }
 

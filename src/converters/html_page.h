@@ -15,8 +15,7 @@
 #define HTML_BINS 1500000u /* of the timeline, over all its rows */
 
 struct html {
-	const struct convert_job *job; /* bounds as they are applied; say() also notes for the page */
-	const struct convert_job *asked; /* as the user wants it */
+	const struct convert_job *job; /* with the bounds that are applied */
 	FILE *out; /* where '<' becomes what ends no element of the page */
 	struct convert_profile whole; /* of all locations together, nothing left out */
 	struct profile_flat functions; /* of it; most time of their own first */

@@ -218,8 +218,6 @@ static int run(struct bins *b, struct hyb_error *err)
 {
 	const struct events_sink sink = {
 		.begin = begin, .enter = enter, .leave = leave, .end = end, .data = b};
-	const struct convert_job *job = b->html->job;
-	char text[120];
 	int r;
 
 	if (number_nodes(b))
@@ -230,11 +228,9 @@ static int run(struct bins *b, struct hyb_error *err)
 	b->comma = "";
 	r = events_walk_run(&b->walk, &sink, err);
 	put_functions(b);
-	if (!r && b->left_out) {
-		snprintf(text, sizeof(text), "%zu threads are left out of the timeline, which has 2,000",
+	if (!r && b->left_out)
+		convert_say(b->html->job, "%zu threads are left out of the timeline, which has 2,000",
 			b->left_out);
-		job->say(job->data, text);
-	}
 	return r;
 }
 

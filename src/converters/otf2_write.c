@@ -223,6 +223,39 @@ static int open_archive(struct otf2 *o)
 	return 0;
 }
 
+static void say(const struct otf2 *o, const char *format, unsigned long long count)
+{
+	if (count)
+		convert_say(o->job, format, count);
+}
+
+static void say_all(struct otf2 *o)
+{
+	say(o, "%llu sends without a receive in the trace were left out", atomic_load(&o->totals.lone_sends));
+	say(o, "%llu receives without a send in the trace were left out",
+		atomic_load(&o->totals.lone_receives));
+	say(o,
+		"%llu records of MPI that OTF2 has no words for, or that lack their communicator, were left "
+		"out",
+		atomic_load(&o->totals.unknown));
+	say(o, "%llu times records are missing from the trace: regions were closed to what is known behind",
+		atomic_load(&o->totals.gaps));
+}
+
+/* The archive says, too, what it lacks. 0 or HYB_EIO. */
+static int put_notes(const struct otf2 *o)
+{
+	const struct convert_notes *notes = o->job->notes;
+	char name[40];
+
+	for (size_t i = 0; notes && i < notes->count; i++) {
+		snprintf(name, sizeof(name), "HYBRID::NOTE_%zu", i + 1);
+		if (OTF2_Archive_SetProperty(o->archive, name, notes->lines[i], true) != OTF2_SUCCESS)
+			return HYB_EIO;
+	}
+	return 0;
+}
+
 static int write_archive(struct otf2 *o, struct hyb_error *err)
 {
 	int r = open_archive(o);
@@ -239,32 +272,13 @@ static int write_archive(struct otf2 *o, struct hyb_error *err)
 		r = otf2_defs_write(o);
 	if (o->markers && OTF2_Archive_CloseMarkerWriter(o->archive, o->markers) != OTF2_SUCCESS && !r)
 		r = HYB_EIO;
+	if (!r) {
+		say_all(o);
+		r = put_notes(o);
+	}
 	if (o->archive && OTF2_Archive_Close(o->archive) != OTF2_SUCCESS && !r)
 		r = HYB_EIO;
 	return r;
-}
-
-static void say(const struct otf2 *o, const char *format, unsigned long long count)
-{
-	char text[200];
-
-	if (!count)
-		return;
-	snprintf(text, sizeof(text), format, count);
-	o->job->say(o->job->data, text);
-}
-
-static void say_all(struct otf2 *o)
-{
-	say(o, "%llu sends without a receive in the trace were left out", atomic_load(&o->totals.lone_sends));
-	say(o, "%llu receives without a send in the trace were left out",
-		atomic_load(&o->totals.lone_receives));
-	say(o,
-		"%llu records of MPI that OTF2 has no words for, or that lack their communicator, were left "
-		"out",
-		atomic_load(&o->totals.unknown));
-	say(o, "%llu times records are missing from the trace: regions were closed to what is known behind",
-		atomic_load(&o->totals.gaps));
 }
 
 static int prepare(struct otf2 *o, struct hyb_error *err)
@@ -310,8 +324,6 @@ static int write_apart(const struct convert_job *job, struct hyb_error *err)
 		snprintf(err->text, sizeof(err->text), "%s",
 			r == HYB_ENOMEM ? "out of memory" : "the archive cannot be written");
 	}
-	if (!r)
-		say_all(&o);
 	release(&o);
 	return r;
 }

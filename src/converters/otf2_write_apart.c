@@ -104,7 +104,7 @@ static int wait_for(const struct shared *shared, const struct convert_job *job, 
 static int end(const struct shared *shared, const struct convert_job *job, int status, struct hyb_error *err)
 {
 	for (unsigned i = 0; i < atomic_load(&shared->lines); i++)
-		job->say(job->data, shared->said[i]);
+		convert_say(job, "%s", shared->said[i]);
 	if (WIFEXITED(status) && !WEXITSTATUS(status) && !*job->stop)
 		return 0;
 	*err = shared->error;

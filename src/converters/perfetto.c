@@ -116,6 +116,8 @@ static void bring(struct perfetto *p, unsigned field, uint64_t id, const char *n
 
 /* -------------------------------------------------------------------- tracks */
 
+#define NOTES_TRACK 1u /* those of processes have higher numbers */
+
 static uint64_t process_track(const struct events_location *location)
 {
 	return ((uint64_t)location->process + 1) << 40;
@@ -209,8 +211,10 @@ static int put_counter(
 	size_t known = p->counters.count;
 	int r = 0;
 
-	if (counter->number >= 0xffff)
-		return 0; /* the program makes up names without end */
+	if (counter->number >= 0xffff) { /* the program makes up names without end */
+		p->walk.beyond++;
+		return 0;
+	}
 	if (!table_row(&p->counters, &track))
 		return HYB_ENOMEM;
 	if (p->counters.count > known)
@@ -321,6 +325,26 @@ static int put_message(void *data, const struct events_message *message)
 	return r ? r : put_end(p, message, false);
 }
 
+/* --------------------------------------------------------------------- notes */
+
+/* A track of their own, below which each stands where the trace begins. */
+static int put_notes(struct perfetto *p)
+{
+	const struct convert_notes *notes = p->job->notes;
+	int r;
+
+	if (!notes || !notes->count)
+		return 0;
+	r = begin_sequence(p, NOTES_TRACK);
+	protobuf_number(&p->message, TRACK_ID, NOTES_TRACK);
+	protobuf_text(&p->message, TRACK_NAME, "hybrid-convert");
+	if (!r)
+		r = put_packet(p, PACKET_TRACK, FLAG_NEEDED);
+	for (size_t i = 0; !r && i < notes->count; i++)
+		r = marker(p, p->job->bounds.from, notes->lines[i]);
+	return r;
+}
+
 /* ----------------------------------------------------------------------- all */
 
 static int run(struct perfetto *p, struct hyb_error *err)
@@ -340,7 +364,8 @@ static int run(struct perfetto *p, struct hyb_error *err)
 	r = p->brought ? events_walk_run(&p->walk, &sink, err) : convert_no_memory(err);
 	if (r)
 		return r;
-	return write_out(p) == HYB_ENOMEM ? convert_no_memory(err) : convert_check(p->job, err);
+	return put_notes(p) == HYB_ENOMEM || write_out(p) == HYB_ENOMEM ? convert_no_memory(err)
+									: convert_check(p->job, err);
 }
 
 int perfetto_write(const struct convert_job *job, struct hyb_error *err)

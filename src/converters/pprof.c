@@ -268,6 +268,7 @@ static void put_mappings(struct pprof *o)
 static void put_about(struct pprof *o)
 {
 	const char *command = hyb_experiment_value(o->job->experiment, "command");
+	const struct convert_notes *notes = o->job->notes;
 
 	if (hyb_process_count(o->job->experiment)) {
 		const struct hyb_process *first = hyb_process_at(o->job->experiment, 0);
@@ -277,6 +278,8 @@ static void put_about(struct pprof *o)
 	put_number(o, PROFILE_DURATION_NANOS, profile_quality(o->p.profile)->wall);
 	if (command)
 		put_number(o, PROFILE_COMMENT, text_number(o, command));
+	for (size_t i = 0; notes && i < notes->count; i++)
+		put_number(o, PROFILE_COMMENT, text_number(o, notes->lines[i]));
 }
 
 static int put_all(struct pprof *o, struct hyb_error *err)

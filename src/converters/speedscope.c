@@ -152,6 +152,29 @@ static void put_frames(const struct speedscope *s)
 	fputs("]}", out);
 }
 
+/* The experiment's, and the notes: the format has no other place for them, and its viewer shows this one. */
+static int put_name(const struct speedscope *s)
+{
+	const struct convert_notes *notes = s->job->notes;
+	char *name = NULL;
+	size_t size;
+	FILE *out = open_memstream(&name, &size);
+
+	if (!out)
+		return HYB_ENOMEM;
+	fputs(hyb_experiment_path(s->job->experiment), out);
+	for (size_t i = 0; notes && i < notes->count; i++)
+		fprintf(out, "%s%s", i ? "; " : " (", notes->lines[i]);
+	fputs(notes && notes->count ? ")" : "", out);
+	if (fclose(out)) {
+		free(name);
+		return HYB_ENOMEM;
+	}
+	json_string(s->job->file, name);
+	free(name);
+	return HYB_OK;
+}
+
 static int put_all(struct speedscope *s, struct hyb_error *err)
 {
 	const uint32_t first = s->job->by_location ? s->p.nodes[0].first_child : 0;
@@ -161,7 +184,8 @@ static int put_all(struct speedscope *s, struct hyb_error *err)
 	fputs("{\"$schema\":\"https://www.speedscope.app/file-format-schema.json\","
 	      "\"exporter\":\"hybrid-convert\",\"name\":",
 		out);
-	json_string(out, hyb_experiment_path(s->job->experiment));
+	if (put_name(s))
+		return convert_no_memory(err);
 	fputs(",\"activeProfileIndex\":0,\n\"profiles\":[", out);
 	if (!s->job->by_location)
 		r = put_profile(s, 0, err);

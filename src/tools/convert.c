@@ -114,9 +114,9 @@ static bool is_selected(void *data, const struct hyb_location_info *location)
 }
 
 /* How much of the experiment takes part, if not all of it; -1: nothing. */
-static int check_selection(
-	struct convert_options *options, const struct hyb_experiment *experiment, struct screen *screen)
+static int check_selection(struct convert_options *options, const struct convert_job *job)
 {
+	const struct hyb_experiment *experiment = job->experiment;
 	uint64_t selected = 0, all = 0;
 	char text[500];
 
@@ -132,8 +132,7 @@ static int check_selection(
 		selection_nothing(&options->selection, options->path, text, sizeof(text));
 		return convert_failed("%s", text);
 	}
-	snprintf(text, sizeof(text), "%" PRIu64 " of %" PRIu64 " threads are left out", all - selected, all);
-	say(screen, text);
+	convert_say(job, "%" PRIu64 " of %" PRIu64 " threads are left out", all - selected, all);
 	return 0;
 }
 
@@ -144,10 +143,31 @@ static unsigned cores(void)
 	return count > 0 && count < 1024 ? (unsigned)count : 1;
 }
 
-static int convert(struct convert_options *options, struct hyb_experiment *experiment, struct screen *screen)
+static int write_output(const struct convert_options *options, struct convert_job *job, struct screen *screen)
 {
 	struct output output;
 	struct hyb_error err;
+	int r;
+
+	if (output_begin(&output, options->out, options->converter->kind, options->force))
+		return -1;
+	job->folder = output.folder;
+	job->file = output.file;
+	r = options->converter->convert(job, &err);
+	clear(screen);
+	if (r && !stop && !output_check(&output))
+		convert_failed(
+			"%s: %s", strcmp(options->out, "-") ? options->out : "standard output", err.text);
+	else if (!r && !stop)
+		r = output_finish(&output);
+	if (r || stop)
+		output_abandon(&output);
+	return r;
+}
+
+static int convert(struct convert_options *options, struct hyb_experiment *experiment, struct screen *screen)
+{
+	struct convert_notes notes = {0};
 	struct convert_job job = {
 		.experiment = experiment,
 		.bounds = {.from = options->from, .to = options->to, .threshold = options->threshold},
@@ -159,10 +179,11 @@ static int convert(struct convert_options *options, struct hyb_experiment *exper
 		.stop = &stop,
 		.progress = show_progress,
 		.say = say,
+		.notes = &notes,
 		.quality = put_quality,
 		.data = screen,
 	};
-	int r;
+	int r = -1;
 
 	screen->options = options;
 	screen->experiment = experiment;
@@ -170,20 +191,9 @@ static int convert(struct convert_options *options, struct hyb_experiment *exper
 		job.bounds.select = is_selected;
 		job.bounds.data = &options->selection;
 	}
-	if (check(options, experiment) || check_selection(options, experiment, screen) ||
-		output_begin(&output, options->out, options->converter->kind, options->force))
-		return -1;
-	job.folder = output.folder;
-	job.file = output.file;
-	r = options->converter->convert(&job, &err);
-	clear(screen);
-	if (r && !stop && !output_check(&output))
-		convert_failed(
-			"%s: %s", strcmp(options->out, "-") ? options->out : "standard output", err.text);
-	else if (!r && !stop)
-		r = output_finish(&output);
-	if (r || stop)
-		output_abandon(&output);
+	if (!check(options, experiment) && !check_selection(options, &job))
+		r = write_output(options, &job, screen);
+	convert_notes_release(&notes);
 	return r;
 }
 
