@@ -149,12 +149,17 @@ def below(nodes, node):
     return sum(n["calls"] if n["kind"] == "probe" else below(nodes, n) for n in nodes if n.get("parent") == node["id"])
 
 
+def whole_of(nodes):
+    """What is 100 %: all but what waited outside of probes."""
+    waited = nodes[0]["blocked_ns"] + sum(
+        n["blocked_ns"] for n in nodes[1:] if n.get("parent") == 0 and n["kind"] == "root")
+    return nodes[0]["inclusive_ns"] - waited or nodes[0]["inclusive_ns"]
+
+
 def assert_tree(screen, nodes):
     columns, rows = table(screen)
     unit, word = unit_of(nodes[0]["inclusive_ns"])
-    waited = nodes[0]["blocked_ns"] + sum(
-        n["blocked_ns"] for n in nodes[1:] if n.get("parent") == 0 and n["kind"] == "root")
-    whole = nodes[0]["inclusive_ns"] - waited or nodes[0]["inclusive_ns"]
+    whole = whole_of(nodes)
     assert f"({word})" in screen
     assert len(rows) == len(nodes), screen
     assert {"incl", "%", "%parent"} <= set(columns)
@@ -208,7 +213,7 @@ def test_call_sites_are_switched_in_place(measured, tmp_path):
 def test_every_number_of_a_table_is_that_of_the_report(measured, tmp_path, by, presses):
     rows = report_json(measured, f"--flat={by}")["rows"]
     total = sum(row["exclusive_ns"] + row["blocked_ns"] for row in rows)
-    whole = total - sum(row["blocked_ns"] for row in rows if row["kind"] == "root")
+    whole = whole_of(report_json(measured)["nodes"])
     with Terminal(tmp_path, 200, 60) as terminal:
         terminal.view("--threshold", "0", "--view", "flat", measured, until="function (")
         for word in ("line (", "file (", "module (")[:presses]:
