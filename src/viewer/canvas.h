@@ -73,12 +73,14 @@ void canvas_release(struct canvas *canvas);
 /*
  * Text in UTF-8 at that place, cut at the area's edge; columns taken, also of what was cut. What does not
  * print (names come from measured programs) shows as '?'. canvas_cut(): in at most `room` columns, with the
- * middle left out if it does not fit.
+ * middle left out if it does not fit; canvas_name(): a function's, first without what its brackets hold
+ * (arguments, then those of templates), then without classes and namespaces in front.
  */
 int canvas_text(const struct area *area, int y, int x, unsigned ink, const char *text);
 int canvas_printf(const struct area *area, int y, int x, unsigned ink, const char *format, ...)
 	__attribute__((format(printf, 5, 6)));
 int canvas_cut(const struct area *area, int y, int x, int room, unsigned ink, const char *text);
+int canvas_name(const struct area *area, int y, int x, int room, unsigned ink, const char *name);
 int canvas_glyph(const struct area *area, int y, int x, unsigned ink, enum glyph glyph);
 
 /* Columns that a text takes. */

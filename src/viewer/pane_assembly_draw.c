@@ -158,7 +158,7 @@ static int draw_title(const struct assembly_pane *p, const struct area *area)
 {
 	const struct assembly *a = &p->assembly;
 	char own[FIGURE_SIZE], all[FIGURE_SIZE];
-	int x = canvas_cut(area, 0, 0, area->width / 2, INK_BOLD, p->name);
+	int x = canvas_name(area, 0, 0, area->width / 2, INK_BOLD, p->name);
 
 	x += canvas_printf(area, 0, x, INK_PLAIN, ": %s samples", figure_number(a->own, own));
 	if (p->total)

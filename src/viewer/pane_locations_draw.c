@@ -85,7 +85,7 @@ static void draw_head(const struct locations_pane *p, const struct app *app, con
 
 	snprintf(over, sizeof(over), " over %" PRIu64 " %s%s", parts, p->by_process ? "processes" : "threads",
 		p->by_value ? ", largest first" : "");
-	x += canvas_cut(area, 0, x, area->width - x - (int)strlen(over), INK_BOLD, focus_name(app));
+	x += canvas_name(area, 0, x, area->width - x - (int)strlen(over), INK_BOLD, focus_name(app));
 	canvas_text(area, 0, x, INK_PLAIN, over);
 	if (p->spread.ranks && adds_up(p))
 		draw_spread(p, area, parts);

@@ -188,7 +188,7 @@ static void draw_detail(const struct source_pane *p, const struct area *area, in
 	if (cost->blocked)
 		x += canvas_printf(area, y, x, INK_DIM, ", %s blocked", figure_duration(cost->blocked, own));
 	x += canvas_text(area, y, x, INK_DIM, cost->several ? ", in several: " : ", in ");
-	canvas_cut(area, y, x, area->width - x, INK_PLAIN, cost->name);
+	canvas_name(area, y, x, area->width - x, INK_PLAIN, cost->name);
 }
 
 void source_draw(struct source_pane *p, const struct area *area)

@@ -14,6 +14,7 @@
 #define VALUE_FROM 14 /* rows of the pane from which on there is room for the counter */
 #define BOTTOM 2 /* legend, and what is under the cursor */
 #define TEXT 64
+#define LEGEND_NAME 30 /* columns of a name there */
 
 static int value_rows(const struct timeline_pane *t, int height)
 {
@@ -151,7 +152,7 @@ static void draw_band(
 	if (part.width < NAME_FITS)
 		return;
 	used += canvas_text(&part, 0, used, ink, " ");
-	used += canvas_cut(&part, 0, used, part.width - used, ink, name);
+	used += canvas_name(&part, 0, used, part.width - used, ink, name);
 	if (used + 1 < part.width)
 		canvas_text(&part, 0, used, ink, " ");
 }
@@ -316,16 +317,19 @@ static void draw_legend(const struct timeline_pane *t, const struct area *area, 
 	}
 	for (unsigned i = 0; i < groups->count && all; i++) {
 		unsigned band = order[i];
+		const char *name = groups->names[band];
+		int room = canvas_columns(area->canvas, name);
 		char text[TEXT];
 
 		if (!sums[band])
 			break;
-		snprintf(text, sizeof(text), "%.30s %.1f %%", groups->names[band],
-			100.0 * (double)sums[band] / (double)all);
-		if (x + 3 + canvas_columns(area->canvas, text) > area->width)
+		room = room < LEGEND_NAME ? room : LEGEND_NAME;
+		snprintf(text, sizeof(text), " %.1f %%", 100.0 * (double)sums[band] / (double)all);
+		if (x + 3 + room + (int)strlen(text) > area->width)
 			break;
 		canvas_printf(area, y, x, INK_BAND + band, "%c", 'A' + (int)band);
-		x += 2 + canvas_text(area, y, x + 2, INK_PLAIN, text) + 2;
+		x += 2 + canvas_name(area, y, x + 2, room, INK_PLAIN, name);
+		x += canvas_text(area, y, x, INK_PLAIN, text) + 2;
 	}
 }
 
@@ -358,7 +362,7 @@ static void draw_status(const struct timeline_pane *t, const struct area *area, 
 		struct label label = {n->kind, n->guess, n->python, n->name, n->file, n->module, n->line, 0};
 		char *place = label_place(&label, false);
 
-		x += canvas_cut(area, y, x, area->width - x - 30, INK_PLAIN, n->name);
+		x += canvas_name(area, y, x, area->width - x - 30, INK_PLAIN, n->name);
 		x += canvas_cut(area, y, x, area->width - x - 24, INK_PLACE, place ? place : "");
 		free(place);
 	} else {

@@ -7,7 +7,7 @@
 #include "profile/label.h"
 #include "viewer/pane_tree.h"
 
-#define NAME_LEAST 8 /* columns of a name in front of a long place */
+#define NAME_LEAST 16 /* columns of a name in front of a long place */
 
 size_t tree_pane_columns(const struct tree_pane *p, int width, unsigned columns[TREE_COLUMNS])
 {
@@ -49,7 +49,7 @@ static const char *name_heading(const struct tree_pane *p)
 
 	switch (tree_pane_kind(p)) {
 	case TREE_REVERSED:
-		return "where time was spent, and who called";
+		return "spent in, called by";
 	case TREE_FLAT:
 		return tables[p->data->request.by];
 	case TREE_CALLS_DOWN:
@@ -244,11 +244,11 @@ static void put_label(const struct tree_pane *p, struct app *app, const struct a
 	room -= place ? canvas_columns(area->canvas, place) : 0;
 	if (brackets)
 		x += canvas_text(area, y, x, ink, "[");
-	x += canvas_cut(area, y, x, room > NAME_LEAST ? room : NAME_LEAST, found ? INK_MATCH : ink, n->name);
+	x += canvas_name(area, y, x, room > NAME_LEAST ? room : NAME_LEAST, found ? INK_MATCH : ink, n->name);
 	if (n->guess)
 		x += canvas_text(area, y, x, ink, "~");
 	if (place)
-		x += canvas_text(area, y, x,
+		x += canvas_cut(area, y, x, area->width - x - brackets,
 			n->kind == PROFILE_INTERMEDIATE || n->kind == PROFILE_PROBE ? INK_DIM : INK_PLACE,
 			place);
 	if (brackets)

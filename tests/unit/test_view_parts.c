@@ -106,6 +106,49 @@ static void test_the_middle_is_left_out(void **state)
 	canvas_release(&canvas);
 }
 
+static void assert_name(int room, const char *name, const char *expected)
+{
+	struct canvas canvas = {.utf8 = true};
+	struct area area;
+	char *text;
+
+	assert_int_equal(canvas_resize(&canvas, 80, 1), 0);
+	area = whole(&canvas);
+	assert_int_equal(canvas_name(&area, 0, 0, room, INK_PLAIN, name), canvas_columns(&canvas, expected));
+	text = written(&canvas);
+	text[strcspn(text, "\n")] = 0;
+	assert_string_equal(text, expected);
+	free(text);
+	canvas_release(&canvas);
+}
+
+/* What is called is the last that goes. */
+static void test_names_are_cut_where_it_hurts_least(void **state)
+{
+	static const char name[] = "matrix::sparse<double, std::allocator<double>>::multiply(vector const&)";
+
+	(void)state;
+	assert_name(71, name, name);
+	assert_name(70, name, "matrix::sparse<double, std::allocator<double>>::multiply(…)");
+	assert_name(58, name, "matrix::sparse<…>::multiply(…)");
+	assert_name(29, name, "…sparse<…>::multiply(…)");
+	assert_name(22, name, "…multiply(…)");
+	assert_name(11, name, "…multiply");
+	assert_name(8, name, "…mul…ply");
+	assert_name(9, "call(long, long)", "call(…)");
+	assert_name(6, "call(long, long)", "call");
+	assert_name(1, name, "…");
+	assert_name(0, name, "");
+	assert_name(12, "a_long_name_of_c", "a_long…_of_c");
+	assert_name(
+		29, "bool std::operator<< <char>(std::ostream&, char const*)", "bool std::operator<< <…>(…)");
+	assert_name(20, "call::operator()(std::vector<int> const&)", "call::operator()(…)");
+	assert_name(20, "run<void (*)(int)->int, 3>(std::string)", "run<…>(…)");
+	assert_name(20, "odd<name that never ends", "odd<name t…ever ends");
+	assert_name(12, "outer.<locals>.inner", "outer.…inner");
+	assert_name(12, "<a comprehension>", "<a com…sion>");
+}
+
 static void test_bars(void **state)
 {
 	struct canvas canvas = {.utf8 = true};
@@ -295,6 +338,7 @@ int main(void)
 		cmocka_unit_test(test_what_does_not_print),
 		cmocka_unit_test(test_wide_characters),
 		cmocka_unit_test(test_the_middle_is_left_out),
+		cmocka_unit_test(test_names_are_cut_where_it_hurts_least),
 		cmocka_unit_test(test_bars),
 		cmocka_unit_test(test_heat),
 		cmocka_unit_test(test_list),
