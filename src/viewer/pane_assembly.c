@@ -291,8 +291,8 @@ static void release(struct pane *pane, struct app *app)
 
 static const struct binding bindings[] = {
 	{{'\n', '\r', KEY_ENTER}, "Follow", "go where the jump or call leads to", follow},
-	{{']'}, "Hot", "go to the next hot instruction (a tenth or more of the hottest)", hot_next},
-	{{'['}, NULL, "go to the previous hot instruction", hot_previous},
+	{{']'}, "Hot", "the next hot instruction (at least a tenth of the hottest)", hot_next},
+	{{'['}, NULL, "the previous hot instruction", hot_previous},
 	{{'H'}, NULL, "go to the hottest instruction", go_hottest},
 	{{'y'}, "Syntax", "Intel's or AT&T's syntax", other_syntax},
 	{{KEY_LEFT}, NULL, "scroll left", scroll_left},

@@ -24,7 +24,7 @@ static const struct binding bindings[] = {
 	{{'I'}, NULL, "turn the order round", tree_key_turn},
 	{{KEY_F(4), 't'}, "Thresh", "leave out what is below so many percent", tree_key_threshold},
 	{{KEY_F(2), 'c'}, "Columns", "choose columns and metrics", tree_key_columns},
-	{{KEY_F(8), 'x'}, "Hide", "hide a module, file, group or function: its time is its caller's",
+	{{KEY_F(8), 'x'}, "Hide", "hide a module, file, group, function: its time is its caller's",
 		tree_key_hide},
 	{{'X'}, NULL, "show again all that was hidden", tree_key_show_all},
 	{{'m'}, NULL, "mark a line with a letter", tree_key_mark},

@@ -370,8 +370,8 @@ static void release(struct pane *pane, struct app *app)
 
 static const struct binding bindings[] = {
 	{{'\n', '\r', KEY_ENTER}, NULL, "take the line as what is looked at", choose},
-	{{']'}, "Hot", "go to the next hot line (a tenth or more of the hottest of the file)", hot_next},
-	{{'['}, NULL, "go to the previous hot line", hot_previous},
+	{{']'}, "Hot", "the next hot line (at least a tenth of the hottest)", hot_next},
+	{{'['}, NULL, "the previous hot line", hot_previous},
 	{{'H'}, NULL, "go to the hottest line of the file", hottest},
 	{{KEY_LEFT}, NULL, "scroll left", scroll_left},
 	{{KEY_RIGHT}, NULL, "scroll right", scroll_right},
