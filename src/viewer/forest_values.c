@@ -7,7 +7,8 @@
 
 #include "viewer/forest.h"
 
-#define NAME_ROOM 34 /* columns that names have at least */
+#define NAME_ROOM 34 /* columns that names have at least; tables have no guides in front */
+#define TABLE_NAME_ROOM 30
 #define MORE_ROOM 50 /* before what nobody asked for is shown */
 
 static const struct tree_text {
@@ -528,6 +529,8 @@ static size_t wanted_columns(const struct forest *f, unsigned *wanted, size_t ro
 		wanted[count++] = first[i];
 	if (f->source.reverse)
 		wanted[count++] = TREE_OF_PARENT;
+	if (f->source.flat)
+		wanted[count++] = TREE_EXCLUSIVE;
 	count = add_metrics(f, true, asked, asked, wanted, count, room - 16);
 	for (size_t i = 0; i < sizeof(then) / sizeof(*then); i++)
 		wanted[count++] = then[i];
@@ -549,13 +552,13 @@ size_t forest_layout(const struct forest *f, int width, unsigned *columns, size_
 	unsigned all[128], wanted[128], chosen[128];
 	size_t all_count = forest_columns(f, all, 128), asked, count = 0, chosen_count = 0;
 	size_t wanted_count = wanted_columns(f, wanted, 128, &asked);
-	int used = 2;
+	int used = 2, names = f->source.flat ? TABLE_NAME_ROOM : NAME_ROOM;
 
 	for (size_t i = 0; i < wanted_count; i++) {
 		int w = forest_column_width(f, wanted[i]);
 
 		if (!is_among(all, all_count, wanted[i]) || is_among(chosen, chosen_count, wanted[i]) ||
-			(i && used + w + (i < asked ? NAME_ROOM : MORE_ROOM) > width))
+			(i && used + w + (i < asked ? names : MORE_ROOM) > width))
 			continue;
 		chosen[chosen_count++] = wanted[i];
 		used += w;
