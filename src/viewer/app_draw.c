@@ -7,6 +7,7 @@
 
 #define BESIDE_WIDTH 140 /* from here on a side pane stands beside the main one, */
 #define BELOW_HEIGHT 40 /* or below it */
+#define TABS_WIDTH 86 /* from here on there is room for tabs that stand apart, and "live" */
 
 /* Lines between the title and what stands at the bottom. */
 static struct area middle(struct viewer *viewer)
@@ -35,15 +36,15 @@ static int put_tab(struct app *app, const struct area *area, int x, const struct
 	const struct pane_class *class = pane->class;
 	struct pane *own = (struct pane *)pane;
 	bool dim = app->snapshot && class->empty && class->empty(own, app) && pane != app->main;
-	int width = (int)strlen(class->name) + 3;
+	int width = (int)strlen(class->name) + 2;
 
-	if (!area)
-		return width;
-	canvas_printf(area, 0, x, dim ? INK_DIM : INK_KEY, " %c", class->key);
-	canvas_text(area, 0, x + 2, dim ? INK_DIM : INK_PLAIN, class->name);
-	if (pane == app->main)
-		canvas_ink(area, 0, x, width, pane == app->active ? INK_BAR : INK_BOLD);
-	return width;
+	if (area) {
+		canvas_printf(area, 0, x + 1, dim ? INK_DIM : INK_KEY, "%c", class->key);
+		canvas_text(area, 0, x + 2, dim ? INK_DIM : INK_PLAIN, class->name);
+		if (pane == app->main)
+			canvas_ink(area, 0, x, width + 1, pane == app->active ? INK_BAR : INK_BOLD);
+	}
+	return width + (viewer_of(app)->canvas.width >= TABS_WIDTH);
 }
 
 static bool has_tab(const struct pane *pane)

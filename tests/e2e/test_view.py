@@ -164,7 +164,7 @@ def test_any_size(terminal, experiment):
             terminal.keys(key)
         terminal.keys("q", "1")
     terminal.resize(80, 24)
-    terminal.wait(lambda screen: screen.splitlines()[0].startswith(" 1tree  2reverse") and screen.endswith("F10Quit"), "80x24")
+    terminal.wait(lambda screen: screen.splitlines()[0].startswith(" 1tree 2reverse") and screen.endswith("F10Quit"), "80x24")
     terminal.keys("q")
     terminal.wait_ended(0)
 

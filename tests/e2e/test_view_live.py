@@ -89,6 +89,14 @@ def test_grows_in_place_and_ends(terminal, going):
     terminal.wait_ended(0)
 
 
+def test_80_columns_have_room_for_the_word(terminal, going):
+    going.wait_begun()
+    terminal.resize(80, 24)
+    terminal.view(going.path)
+    screen = terminal.wait(is_live, "a live run")
+    assert "8quality " in screen.splitlines()[0]
+
+
 def test_says_that_it_was_killed(terminal, going):
     going.wait_begun()
     terminal.view(going.path)

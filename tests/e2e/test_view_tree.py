@@ -238,7 +238,7 @@ def test_every_number_of_a_table_is_that_of_the_report(measured, tmp_path, by, p
 # ------------------------------------------------------------------------- screens
 
 TREE_80 = """\
- 1tree  2reverse  3flat  4locations  5timeline  6communication  7diff  8quality
+ 1tree 2reverse 3flat 4locations 5timeline 6communication 7diff 8quality
     ▼incl      % %parent     excl   calls  call tree (seconds)
     1.000  100.0   100.0                   ▾ [total]
     1.000  100.0   100.0    0.300       1  └ ▾ main (main.c:10)
