@@ -513,6 +513,8 @@ def test_lone_sends(mpi, ranks, tmp_path):
     experiment = ranks(4, mpi.compile(source), tmp_path / "file", "lone", options=["--trace"])
     archive = convert(experiment.path, tmp_path / "out")
     assert "1 sends without a receive" in archive.said
+    information = run("otf2-print", "-I", tmp_path / "out/traces.otf2").stdout
+    assert re.search(r"HYBRID::NOTE_1\s+Property value\s+1 sends without a receive", information)
     assert archive.counts["MpiSend"] == archive.counts["MpiRecv"] == 21
 
 
