@@ -165,27 +165,47 @@ def read_perfetto(path):
     with open(path, "rb") as file:
         result = run("protoc", f"-I{HERE}", "--decode=Trace", HERE / "perfetto.proto", stdin=file)
     assert result.returncode == 0, result.stderr
-    found, interned, defaults, tracks = Slices(), defaultdict(dict), {}, {}
+    found, interned, defaults, tracks, last = Slices(), defaultdict(dict), {}, {}, defaultdict(int)
     for packet in message(iter(result.stdout.splitlines()))["packet"]:
         sequence, flags = packet["trusted_packet_sequence_id"][0], packet["sequence_flags"][0]
+        assert len(packet["trace_packet_defaults"] + packet["track_descriptor"] + packet["track_event"]) == 1
         if flags == "1":
             interned[sequence] = {}
         assert flags == "1" or sequence in defaults
         for table in packet["interned_data"]:
             for kind, rows in table.items():
                 for row in rows:
+                    assert row["iid"][0] != "0" and (kind, row["iid"][0]) not in interned[sequence]
                     interned[sequence][kind, row["iid"][0]] = row
         for value in packet["trace_packet_defaults"]:
             defaults[sequence] = value["track_event_defaults"][0]["track_uuid"][0]
         for track in packet["track_descriptor"]:
-            uuid = track["uuid"][0]
-            assert uuid not in tracks and (not track["parent_uuid"] or track["parent_uuid"][0] in tracks)
-            tracks[uuid] = track
+            take_track(track, tracks)
         for event in packet["track_event"]:
-            take_event(found, event, int(packet["timestamp"][0]), interned[sequence], tracks,
-                       (event["track_uuid"] or [defaults[sequence]])[0])
+            time = int(packet["timestamp"][0])
+            if not event["flow_ids"] + event["terminating_flow_ids"]:  # those go to and fro
+                assert time >= last[sequence]
+                last[sequence] = time
+            take_event(found, event, time, interned[sequence], tracks, (event["track_uuid"] or [defaults[sequence]])[0])
     found.tracks = tracks
+    assert all([how for _, _, how in ends] == ["send", "receive"] for ends in found.flows.values())
     return found.finish()
+
+
+def take_track(track, tracks):
+    uuid, = track["uuid"]
+    assert uuid not in tracks and uuid != "0"
+    if track["process"]:
+        assert not track["parent_uuid"] and not track["thread"]
+    elif track["parent_uuid"]:
+        above = tracks[track["parent_uuid"][0]]
+        if track["thread"]:
+            assert track["thread"][0]["pid"] == above["process"][0]["pid"]
+        else:
+            assert track["counter"]
+    else:
+        assert track["name"] == ["hybrid-convert"]  # notes
+    tracks[uuid] = track
 
 
 def take_event(found, event, time, interned, tracks, track):
@@ -193,18 +213,22 @@ def take_event(found, event, time, interned, tracks, track):
     assert track in tracks and bool(tracks[track]["counter"]) == (kind == "COUNTER")
     for iid in event["category_iids"]:
         assert interned["event_categories", iid]
+    for annotation in event["debug_annotations"]:
+        assert interned["debug_annotation_names", annotation["name_iid"][0]] and annotation["int_value"]
     if kind == "COUNTER":
-        value = event["counter_value"] or event["double_counter_value"]
-        found.counters[tracks[track]["name"][0]].append((track, time, float(value[0])))
+        value, = event["counter_value"] + event["double_counter_value"]
+        found.counters[tracks[track]["name"][0]].append((track, time, float(value)))
     elif kind == "END":
         found.end(track, time)
     else:
         name = event["name"][0] if event["name"] else interned["event_names", event["name_iid"][0]]["name"][0]
         for iid in event["source_location_iid"]:
             found.places[name] = interned["source_locations", iid]
+            assert found.places[name]["function_name"] == [name]
         if kind == "BEGIN":
             found.begin(track, name, time)
         else:
+            assert kind == "INSTANT"
             found.instants.append((track, name, time))
         for flow in event["flow_ids"] + event["terminating_flow_ids"]:
             found.flows[flow].append((track, time, "send" if event["flow_ids"] else "receive"))
