@@ -230,6 +230,14 @@ static bool is_named(uint16_t kind)
 	return kind == HYB_CHUNK_DEFS || kind == HYB_CHUNK_NODES || kind == HYB_CHUNK_WIDE_NODES;
 }
 
+/* Nothing more finds room in the others, which are most of a large file's. */
+static bool may_grow(const struct chunk *chunk)
+{
+	uint32_t least = chunk->kind == HYB_CHUNK_DEFS ? 1 : HYB_NODE_SIZE;
+
+	return is_named(chunk->kind) && chunk->size - chunk->used >= least;
+}
+
 bool file_grows(const struct file *file, uint16_t process)
 {
 	uint64_t end = HYB_PAGE;
@@ -239,7 +247,7 @@ bool file_grows(const struct file *file, uint16_t process)
 		const struct chunk *chunk = &file->chunks[i];
 
 		end = chunk->offset + chunk->size;
-		if (chunk->process == process && is_named(chunk->kind) &&
+		if (chunk->process == process && may_grow(chunk) &&
 			file_read(file, chunk->offset, &raw, sizeof(raw)) == (int64_t)sizeof(raw) &&
 			raw.used > chunk->used)
 			return true;
