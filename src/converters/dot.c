@@ -8,9 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/path.h"
 #include "converters/call_graph.h"
 #include "converters/formats.h"
-#include "profile/codes.h"
 #include "profile/figures.h"
 
 #define NAME_MAX_SHOWN 100u /* characters */

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/json.h"
+#include "base/path.h"
 #include "converters/firefox.h"
 
 #define NONE UINT64_MAX
@@ -37,14 +38,6 @@ static int index_of(struct table *table, const char *text, uint64_t *ret)
 	return row ? 0 : HYB_ENOMEM;
 }
 
-/* The last part of a path. */
-static const char *file_of(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash && slash[1] ? slash + 1 : path;
-}
-
 static int make_function(struct tables *t, uint32_t number)
 {
 	const struct profile_node *node = &t->f->walk.nodes[number];
@@ -53,7 +46,7 @@ static int make_function(struct tables *t, uint32_t number)
 				      .line = probe ? node->line : node->declared};
 
 	if (key.name == UINT32_MAX || index_of(&t->sources, node->file, &key.source) ||
-		index_of(&t->resources, file_of(node->module), &key.resource))
+		index_of(&t->resources, path_base(node->module), &key.resource))
 		return HYB_ENOMEM;
 	row = table_row(&t->functions, &key);
 	if (!row)

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/path.h"
 #include "converters/otf2_write_defs.h"
 
 static const struct otf2_handle *handle_at(const struct otf2 *o, size_t i)
@@ -94,10 +95,10 @@ static void define_comm(struct defs *d, const struct otf2_handle *handle)
 static void define_file(struct defs *d, const struct otf2_handle *handle)
 {
 	char text[64];
-	const char *path = name_of(handle, text, sizeof(text)), *base = strrchr(path, '/');
+	const char *path = name_of(handle, text, sizeof(text));
 
 	DEFINE(d, IoRegularFile, handle->ref, otf2_string(d, path), 0);
-	DEFINE(d, IoHandle, handle->ref, otf2_string(d, base && base[1] ? base + 1 : path), handle->ref, 0,
+	DEFINE(d, IoHandle, handle->ref, otf2_string(d, path_base(path)), handle->ref, 0,
 		OTF2_IO_HANDLE_FLAG_PRE_CREATED, handle->comm, OTF2_UNDEFINED_IO_HANDLE);
 	DEFINE(d, IoPreCreatedHandleState, handle->ref, OTF2_IO_ACCESS_MODE_READ_WRITE,
 		OTF2_IO_STATUS_FLAG_NONE);

@@ -1,5 +1,6 @@
 #include "profile/codes.h"
 
+#include "base/path.h"
 #include "format/format.h"
 
 #include <inttypes.h>
@@ -15,13 +16,6 @@ static const char *const start_names[] = {
 
 /* Objects whose start code often has no symbol of its own. */
 static const char *const start_modules[] = {"libc.so", "libc-", "libpthread", "ld-linux"};
-
-const char *path_base(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash ? slash + 1 : path;
-}
 
 static bool has_prefix(const char *text, const char *prefix)
 {

@@ -72,9 +72,6 @@ void codes_release(struct codes *codes);
 bool is_wrapper(const struct hyb_module *module);
 bool is_mpi_library(const struct hyb_module *module);
 
-/* The last component of a path. */
-const char *path_base(const char *path);
-
 /* What stands for the frames that a path lacks, by enum hyb_partial. */
 const char *partial_name(unsigned reason);
 

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/path.h"
 #include "profile/profile.h"
 
 /* The last part of a path; of a package's "__init__.py" and "__main__.py" the last two. */
@@ -22,13 +23,12 @@ static const char *short_path(const char *path)
 char *label_place(const struct label *label, bool full_paths)
 {
 	const char *file = label->file;
-	const char *module = strrchr(label->module, '/');
+	const char *module = full_paths ? label->module : path_base(label->module);
 	char *text = NULL;
 	int n = -1;
 
 	if (!full_paths)
 		file = short_path(file);
-	module = module && !full_paths ? module + 1 : label->module;
 	if (strstr(module, "libhybrid.so")) /* our wrapper of what the program called */
 		module = "";
 	if (label->kind == PROFILE_PROBE && *label->file)

@@ -2,6 +2,7 @@
  * hybrid-run: runs a program with the runtime preloaded, in a new experiment.
  */
 #include "base/metrics.h"
+#include "base/path.h"
 #include "run/check.h"
 #include "run/child.h"
 #include "run/experiment.h"
@@ -174,13 +175,6 @@ static int say_not_found(const char *name, int error)
 	return EXIT_NOT_FOUND;
 }
 
-static const char *base_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash ? slash + 1 : path;
-}
-
 static int find_program(const char *name, struct program *ret)
 {
 	int result = program_find(name, ret->path);
@@ -193,7 +187,7 @@ static int find_program(const char *name, struct program *ret)
 	if (result && !python)
 		return say_not_found(name, result);
 	program_inspect(ret);
-	ret->launcher = launch_is_launcher(base_name(name));
+	ret->launcher = launch_is_launcher(path_base(name));
 	return 0;
 }
 

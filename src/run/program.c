@@ -1,5 +1,6 @@
 #include "run/program.h"
 
+#include "base/path.h"
 #include "run/elf_file.h"
 
 #include <elf.h>
@@ -106,13 +107,6 @@ static bool read_interp(int fd, const ElfW(Ehdr) * elf, char interp[PATH_MAX])
 	return true;
 }
 
-static const char *base_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash ? slash + 1 : path;
-}
-
 /* ELF header and dynamic linker of this very program: what the runtime was built for. */
 static bool read_own(ElfW(Ehdr) * elf, char interp[PATH_MAX])
 {
@@ -184,9 +178,9 @@ static void inspect_elf(struct program *program, int fd, const ElfW(Ehdr) * elf)
 		return;
 	} else if (!*interp) {
 		strcpy(program->obstacle, "is static");
-	} else if (strcmp(base_name(own_interp), base_name(interp))) {
+	} else if (strcmp(path_base(own_interp), path_base(interp))) {
 		snprintf(program->obstacle, sizeof(program->obstacle), "uses another C library (%.60s)",
-			base_name(interp));
+			path_base(interp));
 		program->preload = false;
 	} else if (sanitized) {
 		strcpy(program->obstacle, "is built with AddressSanitizer");

@@ -1,4 +1,5 @@
 /* hybrid-dump: the events of an experiment by time, in words. */
+#include "base/path.h"
 #include "tools/dump.h"
 
 #include <stdlib.h>
@@ -10,7 +11,6 @@ static const char *const partials[] = {NULL, "no rule", "bad stack", "too deep"}
 
 static void name_node(char *buffer, size_t room, const struct hyb_node_info *node)
 {
-	const char *slash;
 
 	switch ((enum hyb_node_type)node->type) {
 	case HYB_TYPE_ROOT:
@@ -20,8 +20,7 @@ static void name_node(char *buffer, size_t room, const struct hyb_node_info *nod
 		snprintf(buffer, room, "%s", node->region->name);
 		break;
 	case HYB_TYPE_PYTHON:
-		slash = strrchr(node->region->file, '/');
-		snprintf(buffer, room, "%s:%s:%u", node->region->name, slash ? slash + 1 : node->region->file,
+		snprintf(buffer, room, "%s:%s:%u", node->region->name, path_base(node->region->file),
 			node->line);
 		break;
 	case HYB_TYPE_AWAIT:

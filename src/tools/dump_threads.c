@@ -1,4 +1,5 @@
 /* hybrid-dump: threads, nodes and trace records, as they lie in the file. */
+#include "base/path.h"
 #include "tools/dump.h"
 
 static const char *const sources[] = {"none", "cpu-timer", "task-clock", "timer", "wall", "event"};
@@ -168,8 +169,7 @@ void dump_locations(struct out *out, const struct process *p, void *buffer)
 
 void dump_code(char *buffer, size_t room, const struct hyb_module *module, uint64_t address)
 {
-	const char *slash = module ? strrchr(module->path, '/') : NULL;
-	const char *name = slash ? slash + 1 : module ? module->path : "";
+	const char *name = module ? path_base(module->path) : "";
 
 	snprintf(buffer, room, "%s%s0x%llx", name, *name ? "+" : "", (unsigned long long)address);
 }

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/path.h"
 #include "tools/report_fold.h"
 
 #define NAMED 8u /* candidates that an error names */
@@ -26,13 +27,6 @@ static void fail(struct search *m, const char *text)
 	snprintf(m->err->text, sizeof(m->err->text), "%s", text);
 }
 
-static const char *base_of(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash ? slash + 1 : path;
-}
-
 const char *report_fold_label(const struct profile_node *n, char text[FOLD_LABEL])
 {
 	bool probe = n->kind == PROFILE_PROBE, place = *n->file && n->line;
@@ -40,9 +34,9 @@ const char *report_fold_label(const struct profile_node *n, char text[FOLD_LABEL
 	if (!place)
 		snprintf(text, FOLD_LABEL, "%s", n->name);
 	else if (probe)
-		snprintf(text, FOLD_LABEL, "%.380s (%.100s:%u)", n->name, base_of(n->file), n->line);
+		snprintf(text, FOLD_LABEL, "%.380s (%.100s:%u)", n->name, path_base(n->file), n->line);
 	else
-		snprintf(text, FOLD_LABEL, "%.380s:%.100s:%u", n->name, base_of(n->file), n->line);
+		snprintf(text, FOLD_LABEL, "%.380s:%.100s:%u", n->name, path_base(n->file), n->line);
 	return text;
 }
 
@@ -50,7 +44,7 @@ const char *report_fold_label(const struct profile_node *n, char text[FOLD_LABEL
  */
 static bool is_exact(const struct profile_node *n, const char *wanted)
 {
-	const char *const files[] = {n->file, base_of(n->file)};
+	const char *const files[] = {n->file, path_base(n->file)};
 	size_t length = strlen(n->name);
 	char place[600];
 

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/json.h"
+#include "base/path.h"
 #include "format/format.h"
 #include "tools/report_sheet.h"
 #include "tools/report_text.h"
@@ -151,13 +152,6 @@ static size_t next_hot(const struct profile_flat *flat, const double *values, si
 	return next;
 }
 
-static const char *base_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash ? slash + 1 : path;
-}
-
 static void add_hot(struct text *text, const struct profile_row *row, double share, bool first)
 {
 	int length = (int)strnlen(row->name, HOT_NAME);
@@ -167,7 +161,7 @@ static void add_hot(struct text *text, const struct profile_row *row, double sha
 		length--; /* not in the middle of a UTF-8 character */
 	text_add(text, "%s%.*s%s", first ? "" : ", ", length, row->name, row->name[length] ? "..." : "");
 	if (row->guess) /* says little without the module */
-		text_add(text, "~ (%s)", base_name(row->module));
+		text_add(text, "~ (%s)", path_base(row->module));
 	text_add(text, " %s", text_percent((uint64_t)(share * 1e9), 1000000000, n));
 }
 

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/path.h"
 #include "format/format.h"
 #include "tools/report_facts.h"
 #include "tools/report_matching.h"
@@ -95,13 +96,6 @@ static void put_paths(const struct style *style, const struct profile_quality *q
 	text_line(style, INK_BOLD, "paths", &text);
 }
 
-static const char *base_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash ? slash + 1 : path;
-}
-
 static void put_unresolved(const struct style *style, const struct profile *profile)
 {
 	size_t count;
@@ -121,7 +115,7 @@ static void put_unresolved(const struct style *style, const struct profile *prof
 		addresses == 1 ? "" : "es", text_percent(samples, profile_quality(profile)->samples, b));
 	for (size_t i = 0; i < count && i < LIST_MAX; i++)
 		text_add(&text, "%s %s %s", i ? "," : "", figure_number(rows[i].addresses, a),
-			*rows[i].module ? base_name(rows[i].module) : "in no module");
+			*rows[i].module ? path_base(rows[i].module) : "in no module");
 	if (count > LIST_MAX)
 		text_add(&text, ", and in %zu more", count - LIST_MAX);
 	text_line(style, INK_BOLD, "names", &text);

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/path.h"
 #include "tools/report_table.h"
 
 #define TINY 0.5 /* percent below which nobody looks for what is missing */
@@ -314,8 +315,8 @@ static void put_row(struct table *t, const struct profile_row *row, size_t numbe
 	if (t->options->by == PROFILE_BY_THREAD)
 		label.module = "";
 	if ((t->options->by == PROFILE_BY_MODULE || t->options->by == PROFILE_BY_FILE) &&
-		!t->style->full_paths && strrchr(label.name, '/'))
-		label.name = strrchr(label.name, '/') + 1;
+		!t->style->full_paths)
+		label.name = path_base(label.name);
 	style_label(t->style, &label, (unsigned)used);
 }
 

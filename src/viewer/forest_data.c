@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include "base/path.h"
 
 void tree_request_release(struct tree_request *request)
 {
@@ -108,13 +109,6 @@ static int turn_upside_down(struct tree_data *d, struct profile_view *view)
 	return 0;
 }
 
-static const char *last_part(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash && slash[1] ? slash + 1 : path;
-}
-
 static struct profile_node node_of_row(const struct profile_row *row, enum profile_by by)
 {
 	bool is_path = by == PROFILE_BY_MODULE || by == PROFILE_BY_FILE;
@@ -122,7 +116,7 @@ static struct profile_node node_of_row(const struct profile_row *row, enum profi
 	return (struct profile_node){.kind = row->kind,
 		.guess = row->guess,
 		.python = row->python,
-		.name = is_path ? last_part(row->name) : row->name,
+		.name = is_path ? path_base(row->name) : row->name,
 		.file = by == PROFILE_BY_FILE && *row->name != '[' ? row->name : row->file,
 		.module = by == PROFILE_BY_MODULE && *row->name != '[' ? row->name : row->module,
 		.line = row->line,

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "profile/codes.h"
+#include "base/path.h"
 #include "profile/metric_sums.h"
 #include "profile/tree.h"
 

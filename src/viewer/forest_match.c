@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "profile/codes.h"
+#include "base/path.h"
 #include "viewer/forest.h"
 
 #define NOT_ASKED 0u

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/path.h"
 #include "profile/figures.h"
 #include "viewer/pane_assembly.h"
 
@@ -97,14 +98,13 @@ static void draw_place(
 	const struct assembly_pane *p, const struct area *area, int y, const struct columns *c, size_t row)
 {
 	const struct code_item *item = &p->assembly.items[row], *before = item - 1;
-	const char *base = strrchr(item->file, '/');
 	char text[400];
 
 	if (!c->place || !*item->file || !item->line)
 		return;
 	if (row && !before->heading && before->line == item->line && !strcmp(before->file, item->file))
 		return;
-	snprintf(text, sizeof(text), " %.300s:%u", base ? base + 1 : item->file, item->line);
+	snprintf(text, sizeof(text), " %.300s:%u", path_base(item->file), item->line);
 	canvas_printf(area, y, c->place, INK_PLAIN, "%*s", c->place_width, "");
 	canvas_cut(area, y, c->place, c->place_width, item->at_line ? INK_BOLD : INK_PLACE, text);
 }
@@ -145,11 +145,10 @@ static void draw_instruction(
 static void draw_heading(const struct area *area, int y, const struct code_item *item)
 {
 	char number[FIGURE_SIZE];
-	const char *base = strrchr(item->file, '/');
 	int x = HEADING_INDENT;
 
 	x += canvas_cut(area, y, x, area->width / 2, INK_BOLD, item->text);
-	canvas_printf(area, y, x, INK_PLACE, " (%s), %s samples", base ? base + 1 : item->file,
+	canvas_printf(area, y, x, INK_PLACE, " (%s), %s samples", path_base(item->file),
 		figure_number(item->samples, number));
 }
 

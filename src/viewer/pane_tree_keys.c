@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "profile/codes.h"
+#include "base/path.h"
 #include "viewer/pane_tree.h"
 
 /* The pane that a prompt is for: it has the keys. */

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "profile/codes.h"
+#include "base/path.h"
 #include "profile/table.h"
 
 /* A row of a table. */
