@@ -149,7 +149,7 @@ int events_walk_make(const struct convert_job *job, enum profile_mode mode, stru
 	*walk = (struct events_walk){.job = job};
 	if (job->samples == CONVERT_CONTEXT)
 		return error_set(err, HYB_EFORMAT,
-			"has no calling contexts of samples: use --samples enter-leave or none");
+			"this format has no calling contexts of samples: use --samples enter-leave or none");
 	return make(job, mode, walk, err);
 }
 
@@ -337,6 +337,7 @@ static void finish(struct running *r, bool over)
 	uint64_t end = since_start(r, r->location->info->end);
 	uint64_t last = since_start(r, r->weave.time);
 
+	r->walk->cut |= over || end > r->to;
 	end = over || end > r->to ? r->to : end > last ? end : last;
 	if (!r->live && end >= r->from)
 		enter_window(r);
@@ -419,6 +420,7 @@ static int walk_location(struct events_walk *walk, const struct events_location 
 	uint64_t start = since_start(&r, location->info->start);
 	int result = 0;
 
+	walk->cut |= start < r.from || start >= r.to;
 	if (start >= r.to || since_start(&r, location->info->end) < r.from) {
 		walk->outside += location->info->events;
 		walk->done += location->info->events;
@@ -475,7 +477,7 @@ static void say_window(const struct events_walk *walk)
 		snprintf(before, sizeof(before), " before %.9g s%s", from, to > 0 ? " or" : "");
 	if (to > 0)
 		snprintf(after, sizeof(after), " after %.9g s", to);
-	if (*before || *after)
+	if (walk->cut)
 		convert_say(walk->job, "what was%s%s is left out: %s records", before, after,
 			figure_number(walk->outside, number));
 }

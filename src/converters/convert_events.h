@@ -71,6 +71,7 @@ struct events_walk {
 	size_t location_count;
 	struct strings strings; /* names of counters */
 	uint64_t done, total; /* records */
+	bool cut; /* a location is not whole in the window */
 	uint64_t outside; /* of them, not in the window */
 	uint64_t gaps; /* records are missing */
 	uint64_t no_numbers; /* values of counters: infinite, or not a number */

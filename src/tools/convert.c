@@ -157,7 +157,7 @@ static int write_output(const struct convert_options *options, struct convert_jo
 	clear(screen);
 	if (r && !stop && !output_check(&output))
 		convert_failed(
-			"%s: %s", strcmp(options->out, "-") ? options->out : "standard output", err.text);
+			"%s: %s", err.code == HYB_EIO ? output_name(&output) : options->path, err.text);
 	else if (!r && !stop)
 		r = output_finish(&output);
 	if (r || stop)

@@ -45,6 +45,9 @@ struct output {
 int output_begin(struct output *output, const char *final, enum convert_kind kind, bool force);
 int output_finish(struct output *output);
 
+/* What it is called in messages. */
+const char *output_name(const struct output *output);
+
 /* 0, or says why the file cannot be written. */
 int output_check(const struct output *output);
 

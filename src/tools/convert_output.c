@@ -162,12 +162,16 @@ int output_begin(struct output *output, const char *final, enum convert_kind kin
 	return 0;
 }
 
+const char *output_name(const struct output *output)
+{
+	return strcmp(output->final, "-") ? output->final : "standard output";
+}
+
 int output_check(const struct output *output)
 {
 	if (!output->error)
 		return 0;
-	return convert_failed("%s: cannot be written: %s",
-		strcmp(output->final, "-") ? output->final : "standard output", strerror(output->error));
+	return convert_failed("%s: cannot be written: %s", output_name(output), strerror(output->error));
 }
 
 /* What stdio holds back goes to the disk, unless an error came before. */

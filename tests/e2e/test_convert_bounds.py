@@ -60,14 +60,25 @@ BOUNDS = {  # option: a value that leaves something out, and the formats that ca
     "--ranks": (["--ranks", "0"], PATHS + EVENTS),
     "--process": (["--process", "PID"], PATHS + EVENTS),
     "--thread": (["--thread", "PID"], PATHS + EVENTS),
-    "--from": (["--from", "10ms"], EVENTS),
-    "--until": (["--until", "10ms"], EVENTS),
+    "--from": (["--from", "MIDDLE"], EVENTS),
+    "--until": (["--until", "MIDDLE"], EVENTS),
 }
 
 
 def a_process(experiment):
     """Its number, which is also that of its first thread."""
     return next(record["tid"] for record in experiment.records("--nodes") if record["record"] == "location")
+
+
+@pytest.fixture(scope="module")
+def words_of(stencil, tmp_path_factory):
+    """words_of(option): it, with a value of this run."""
+    path = tmp_path_factory.mktemp("middle") / "chrome"
+    path.write_bytes(convert(stencil, "chrome")[0])
+    slices = read_chrome(path).slices
+    middle = (min(one[2] for one in slices) + max(one[3] for one in slices)) // 2
+    values = {"PID": a_process(stencil), "MIDDLE": f"{middle}ns"}
+    return lambda option: [values.get(word, word) for word in BOUNDS[option][0]]
 
 
 def strings_of_pprof(data):
@@ -111,11 +122,10 @@ def notes_in(form, data, tmp_path):
 
 @pytest.mark.parametrize("option", BOUNDS)
 @pytest.mark.parametrize("form", FILES + FOLDERS)
-def test_bounds(stencil, tmp_path, form, option):
+def test_bounds(stencil, words_of, tmp_path, form, option):
     """Each bound works and the file says so, or it is refused with those that can do it."""
-    words, takers = BOUNDS[option]
-    words = [a_process(stencil) if word == "PID" else word for word in words]
-    result = run(HYBRID_CONVERT, stencil.path, "--to", form, "-o", tmp_path / "it", *words)
+    takers = BOUNDS[option][1]
+    result = run(HYBRID_CONVERT, stencil.path, "--to", form, "-o", tmp_path / "it", *words_of(option))
     if form not in takers:
         assert result.returncode == 2 and not (tmp_path / "it").exists()
         assert result.stderr == (f"hybrid-convert: {option}: {form} does not take it; formats that do: "

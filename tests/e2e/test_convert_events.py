@@ -512,6 +512,7 @@ def test_window(measure, program, tmp_path, form):
     start, end = last // 3, last * 2 // 3
     said = convert(experiment.path, form, tmp_path / "out", "--from", f"{start}ns", "--until", f"{end}ns")
     assert len(said.splitlines()) == 1 and "left out" in said
+    assert not convert(experiment.path, form, tmp_path / "whole", "--until", "1000s")
     found = READERS[form](tmp_path / "out")
     assert all(start <= one[2] <= one[3] <= end for one in found.slices)
     wanted, got = clipped(everything.slices, start, end), clipped(found.slices, start, end)
