@@ -4,17 +4,16 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-bool selection_number(const char *value, unsigned long most, uint32_t *ret)
-{
-	char *end;
-	unsigned long n;
+#include "base/argument.h"
 
-	errno = 0;
-	n = strtoul(value, &end, 10);
-	if (*value < '0' || *value > '9' || *end || errno || n < 1 || n > most)
-		return false;
-	*ret = (uint32_t)n;
-	return true;
+const char *selection_process(struct selection *s, const char *value)
+{
+	return argument_number(value, UINT32_MAX, &s->process);
+}
+
+const char *selection_thread(struct selection *s, const char *value)
+{
+	return argument_number(value, UINT32_MAX, &s->thread);
 }
 
 /* The next "A" or "A-B" of a list that is not at its end; NULL: it is none. */
@@ -43,7 +42,7 @@ static const char *next_range(const char *list, uint32_t *ret_first, uint32_t *r
 	return list + (*list == ',');
 }
 
-bool selection_ranks(const char *value)
+const char *selection_ranks(struct selection *s, const char *value)
 {
 	const char *list = value;
 	uint32_t first, last;
@@ -51,7 +50,10 @@ bool selection_ranks(const char *value)
 	do
 		list = next_range(list, &first, &last);
 	while (list && *list);
-	return list;
+	if (!list)
+		return "numbers of ranks, as in 0-3,7";
+	s->ranks = value;
+	return NULL;
 }
 
 static bool holds(const char *list, uint32_t rank)

@@ -10,11 +10,10 @@ struct selection {
 	const char *ranks; /* "0-3,7", or NULL: all; else what is no rank takes no part */
 };
 
-/* Whether a value is good, and (for a number from 1 to `most`) what it is; else a user is to give ... */
-#define SELECTION_NUMBER "a whole number from 1"
-bool selection_number(const char *value, unsigned long most, uint32_t *ret);
-#define SELECTION_RANKS "numbers of ranks, as in 0-3,7"
-bool selection_ranks(const char *value);
+/* Values of --process, --thread and --ranks, which is kept: NULL, or what a user is to give instead. */
+const char *selection_process(struct selection *selection, const char *value);
+const char *selection_thread(struct selection *selection, const char *value);
+const char *selection_ranks(struct selection *selection, const char *value);
 
 bool selection_is_all(const struct selection *selection);
 bool selection_has(const struct selection *selection, const struct hyb_location_info *location);

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/argument.h"
 #include "tools/convert.h"
 
 static const char usage[] =
@@ -126,15 +127,10 @@ static int take_threads(struct convert_options *options, const char *text)
 	return 0;
 }
 
-static int take_threshold(struct convert_options *options, const char *text)
+/* `wanted`: what a function of values says of that of the option. */
+static int check_value(const char *option, const char *wanted)
 {
-	char *end;
-	double value = strtod(text, &end);
-
-	if (end == text || *end || !(value >= 0 && value <= 100))
-		return wrong("--threshold", text, "a percentage from 0 to 100");
-	options->threshold = value;
-	return 0;
+	return wanted ? wrong(option, optarg, wanted) : 0;
 }
 
 /* "1.5s", "200ms", "50us", "10ns"; seconds where no unit stands. */
@@ -258,22 +254,15 @@ static int check(struct convert_options *options, const bool *given, int argc, c
 /* Which part of an experiment, and what of it. As convert_options_parse(). */
 static int take_bound(struct convert_options *options, int option)
 {
-	struct selection *selection = &options->selection;
-
 	switch (option) {
 	case OPTION_THRESHOLD:
-		return take_threshold(options, optarg);
+		return check_value("--threshold", argument_percentage(optarg, &options->threshold));
 	case OPTION_PROCESS:
-		return selection_number(optarg, UINT32_MAX, &selection->process)
-			       ? 0
-			       : wrong("--process", optarg, SELECTION_NUMBER);
+		return check_value("--process", selection_process(&options->selection, optarg));
 	case OPTION_THREAD:
-		return selection_number(optarg, UINT32_MAX, &selection->thread)
-			       ? 0
-			       : wrong("--thread", optarg, SELECTION_NUMBER);
+		return check_value("--thread", selection_thread(&options->selection, optarg));
 	case OPTION_RANKS:
-		selection->ranks = optarg;
-		return selection_ranks(optarg) ? 0 : wrong("--ranks", optarg, SELECTION_RANKS);
+		return check_value("--ranks", selection_ranks(&options->selection, optarg));
 	case OPTION_FROM:
 		return take_time("--from", optarg, &options->from);
 	case OPTION_UNTIL:

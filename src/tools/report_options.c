@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/argument.h"
 #include "profile/columns.h"
 #include "tools/report.h"
 
@@ -168,20 +169,10 @@ static int choose(
 	return wrong(option, value, allowed);
 }
 
-static int parse_number(const char *option, const char *value, unsigned long most, uint32_t *ret)
+/* `wanted`: what a function of values says of that of the option. */
+static int check_value(const char *option, const char *wanted)
 {
-	return selection_number(value, most, ret) ? 0 : wrong(option, value, SELECTION_NUMBER);
-}
-
-static int parse_threshold(struct report_options *o, const char *value)
-{
-	char *end;
-	double v = strtod(value, &end);
-
-	if (end == value || *end || !(v >= 0 && v <= 100))
-		return wrong("--threshold", value, "a percentage from 0 to 100");
-	o->threshold = v;
-	return 0;
+	return wanted ? wrong(option, optarg, wanted) : 0;
 }
 
 static int parse_flat(struct report_options *o, const char *value)
@@ -208,31 +199,12 @@ static int parse_outliers(struct report_options *o, const char *value)
 	return 0;
 }
 
-static int parse_ranks(struct report_options *o, const char *value)
-{
-	if (!selection_ranks(value))
-		return wrong("--ranks", value, SELECTION_RANKS);
-	o->part.ranks = value;
-	return 0;
-}
-
 static int parse_sort(int *sort, const char *value)
 {
 	static const char *const words[] = {"inclusive", "exclusive", "samples", "calls"};
 
 	*sort = choose("--sort", value, words, 4, "inclusive, exclusive, samples or calls");
 	return *sort < 0 ? -1 : 0;
-}
-
-static int parse_colour(struct report_options *o, const char *value)
-{
-	static const char *const words[] = {"auto", "never", "always"};
-	int when = value ? choose("--color", value, words, 3, "auto, always or never") : 2;
-
-	if (when < 0)
-		return -1;
-	o->colour = when == 0 ? -1 : when == 1 ? 0 : 1;
-	return 0;
 }
 
 /* Options that only set something: what is shown, */
@@ -334,26 +306,26 @@ static int parse_option(struct report_options *o, int c, const char *word, int *
 	case OPTION_FLAT:
 		return parse_flat(o, optarg);
 	case OPTION_DEPTH:
-		return parse_number("--depth", optarg, 1000000, &o->depth);
+		return check_value("--depth", argument_number(optarg, 1000000, &o->depth));
 	case OPTION_THRESHOLD:
-		return parse_threshold(o, optarg);
+		return check_value("--threshold", argument_percentage(optarg, &o->threshold));
 	case OPTION_SORT:
 		return parse_sort(sort, optarg);
 	case OPTION_COLOR:
-		return parse_colour(o, optarg);
+		return check_value("--color", argument_colour(optarg, &o->colour));
 	case 'm':
 		o->list_metrics |= !strcmp(optarg, "help");
 		return add_word("--metric", optarg, o->metrics, &o->metric_count);
 	case OPTION_METRICS_FILE:
 		return add_word("--metrics-file", optarg, o->metrics_files, &o->metrics_file_count);
 	case OPTION_RANKS:
-		return parse_ranks(o, optarg);
+		return check_value("--ranks", selection_ranks(&o->part, optarg));
 	case OPTION_FOLD_OUTLIERS:
 		return parse_outliers(o, optarg);
 	case OPTION_PROCESS:
-		return parse_number("--process", optarg, UINT32_MAX, &o->part.process);
+		return check_value("--process", selection_process(&o->part, optarg));
 	case OPTION_THREAD:
-		return parse_number("--thread", optarg, UINT32_MAX, &o->part.thread);
+		return check_value("--thread", selection_thread(&o->part, optarg));
 	case '?':
 		fprintf(stderr,
 			"hybrid-report: %s: no such option, or its value is missing; see hybrid-report "

@@ -2,10 +2,9 @@
 
 #include <getopt.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include "profile/select.h"
+#include "base/argument.h"
 #include "viewer/panes.h"
 
 enum {
@@ -108,41 +107,10 @@ static int wrong(const char *option, const char *value, const char *allowed)
 	return -1;
 }
 
-static int parse_number(const char *option, const char *value, uint32_t *ret)
+/* `wanted`: what a function of values says of that of the option. */
+static int check(const char *option, const char *wanted)
 {
-	return selection_number(value, UINT32_MAX, ret) ? 0 : wrong(option, value, SELECTION_NUMBER);
-}
-
-static int parse_ranks(struct view_options *o, const char *value)
-{
-	if (!selection_ranks(value))
-		return wrong("--ranks", value, SELECTION_RANKS);
-	o->ranks = value;
-	return 0;
-}
-
-static int parse_threshold(struct view_options *o, const char *value)
-{
-	char *end;
-	double v = strtod(value, &end);
-
-	if (end == value || *end || !(v >= 0 && v <= 100))
-		return wrong("--threshold", value, "a percentage from 0 to 100");
-	o->threshold = v;
-	return 0;
-}
-
-static int parse_colour(struct view_options *o, const char *value)
-{
-	if (!value || !strcmp(value, "always"))
-		o->colour = 1;
-	else if (!strcmp(value, "never"))
-		o->colour = 0;
-	else if (!strcmp(value, "auto"))
-		o->colour = -1;
-	else
-		return wrong("--color", value, "auto, always or never");
-	return 0;
+	return wanted ? wrong(option, optarg, wanted) : 0;
 }
 
 static int parse_view(struct view_options *o, const char *value)
@@ -216,13 +184,13 @@ static int parse_option(struct view_options *o, int c, const char *word)
 {
 	switch (c) {
 	case OPTION_THRESHOLD:
-		return parse_threshold(o, optarg);
+		return check("--threshold", argument_percentage(optarg, &o->threshold));
 	case OPTION_PROCESS:
-		return parse_number("--process", optarg, &o->process);
+		return check("--process", selection_process(&o->part, optarg));
 	case OPTION_THREAD:
-		return parse_number("--thread", optarg, &o->thread);
+		return check("--thread", selection_thread(&o->part, optarg));
 	case OPTION_RANKS:
-		return parse_ranks(o, optarg);
+		return check("--ranks", selection_ranks(&o->part, optarg));
 	case 'm':
 		return add_word("--metric", optarg, o->metrics, &o->metric_count);
 	case OPTION_METRICS_FILE:
@@ -232,7 +200,7 @@ static int parse_option(struct view_options *o, int c, const char *word)
 	case OPTION_VIEW:
 		return parse_view(o, optarg);
 	case OPTION_COLOR:
-		return parse_colour(o, optarg);
+		return check("--color", argument_colour(optarg, &o->colour));
 	case '?':
 		fprintf(stderr,
 			"hybrid-view: %s: no such option, or its value is missing; see hybrid-view --help\n",

@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "profile/profile.h"
+#include "profile/select.h"
 
 #define VIEW_LIST_MAX 32u
 
@@ -14,8 +15,7 @@ struct view_options {
 	enum profile_mode mode;
 	bool python_internals, mpi_internals;
 	double threshold; /* percent below which nodes are not shown */
-	uint32_t process, thread; /* 0: all; as hybrid-report's */
-	const char *ranks; /* "0-3,7", or NULL */
+	struct selection part;
 	const char *base; /* --diff, or NULL */
 	const char *metrics[VIEW_LIST_MAX], *metrics_files[VIEW_LIST_MAX]; /* as hybrid-report's */
 	size_t metric_count, metrics_file_count;

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/argument.h"
 #include "base/path.h"
 #include "viewer/pane_tree.h"
 
@@ -157,11 +158,11 @@ void tree_key_turn(struct app *app, struct pane *pane)
 static void set_threshold(struct app *app, const char *text)
 {
 	struct tree_pane *p = asking(app);
-	char *end;
-	double percent = strtod(text, &end);
+	double percent;
+	const char *wanted = argument_percentage(text, &percent);
 
-	if (end == text || *end || !(percent >= 0 && percent <= 100))
-		app_say(app, INK_BAD, "%s: give a percentage from 0 to 100", text);
+	if (wanted)
+		app_say(app, INK_BAD, "%s: give %s", text, wanted);
 	else if (p->data)
 		tree_pane_changed(app, p, forest_threshold(&p->forest, percent));
 }

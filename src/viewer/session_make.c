@@ -263,11 +263,8 @@ static int make(struct making *m)
 struct snapshot *snapshot_make(const struct view_options *options, struct inputs *inputs, struct query *query,
 	struct job *job, char *error, size_t size)
 {
-	struct making m = {.options = options,
-		.part = {options->process, options->thread, options->ranks},
-		.job = job,
-		.error = error,
-		.size = size};
+	struct making m = {
+		.options = options, .part = options->part, .job = job, .error = error, .size = size};
 	struct snapshot *s = calloc(1, sizeof(*s));
 
 	if (!s) {

@@ -152,7 +152,7 @@ static int warn_of_side(struct snapshot *s, const struct report_options *options
 
 int snapshot_warn(struct snapshot *s, const struct view_options *o)
 {
-	const struct report_options options = {.part = {o->process, o->thread, o->ranks}};
+	const struct report_options options = {.part = o->part};
 	int r = warn_of_side(s, &options, 0, s->base_from, s->profile);
 	size_t used = strnlen(s->warning, ROOM);
 

@@ -235,7 +235,7 @@ static void test_selection(void **state)
 	assert_true(f->snapshot->query.selected[2]);
 	assert_int_equal(find(f->snapshot->profile, "solve", 0)->calls, 13);
 	check_own(f->snapshot);
-	f->options.thread = 102;
+	f->options.part.thread = 102;
 	load(f, &(struct query){.mode = PROFILE_ROUTINE}, false);
 	assert_int_equal(find(f->snapshot->profile, "solve", 0)->calls, 12);
 }
@@ -304,10 +304,10 @@ static void test_failure(void **state)
 	query.mode = PROFILE_CALLSITE; /* what is open is still good */
 	load(f, &query, false);
 	assert_int_equal(f->delivered, 2);
-	f->options.ranks = "0";
+	f->options.part.ranks = "0";
 	load(f, &query, false);
 	assert_non_null(strstr(f->error, "no such rank in "));
-	f->options.ranks = NULL;
+	f->options.part.ranks = NULL;
 	f->options.metrics[0] = "nothing";
 	f->options.metric_count = 1;
 	load(f, &query, false);
