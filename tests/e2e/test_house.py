@@ -170,7 +170,7 @@ IMPORTS = set("""
 memchr memcmp mempcpy strchrnul bcmp memcpy memmove memset strchr strcmp strcspn strcpy stpcpy strlen strncat strncmp strnlen strsep strrchr strstr strtoul strtoull sscanf snprintf __ctype_b_loc
 strerrordesc_np
 open close fcntl fstat stat statfs lseek link unlink ioctl mmap munmap madvise prctl syscall getpid getppid clock_gettime clock_getres gethostname
-getrlimit setrlimit getenv environ __environ __errno_location
+getrlimit setrlimit getauxval getenv environ __environ __errno_location
 sigaddset sigdelset sigemptyset sigfillset sigismember
 dlsym dlvsym dl_iterate_phdr pthread_self __register_atfork __cxa_at_quick_exit __cxa_finalize __libc_stack_end
 pthread_attr_getstacksize pthread_getattr_default_np pthread_attr_destroy pthread_key_create pthread_setspecific
