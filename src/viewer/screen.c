@@ -236,6 +236,17 @@ static uint64_t now(void)
 	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
+/* Two clicks that were read at once, as over a slow line, are two events for one key. */
+static bool came_twice(const MEVENT *mouse)
+{
+	MEVENT other;
+	bool twice = false;
+
+	while (getmouse(&other) == OK)
+		twice |= other.bstate & BUTTON1_PRESSED && other.y == mouse->y && other.x == mouse->x;
+	return twice;
+}
+
 static struct event mouse_event(struct screen *screen)
 {
 	MEVENT mouse;
@@ -250,8 +261,9 @@ static struct event mouse_event(struct screen *screen)
 	} else if (mouse.bstate & BUTTON5_PRESSED) {
 		event.button = MOUSE_WHEEL_DOWN;
 	} else {
-		bool twice = screen->pressed_y == mouse.y && screen->pressed_x == mouse.x &&
-			     now() - screen->pressed_at < DOUBLE_NS;
+		bool twice =
+			came_twice(&mouse) || (screen->pressed_y == mouse.y && screen->pressed_x == mouse.x &&
+						      now() - screen->pressed_at < DOUBLE_NS);
 
 		event.button = twice ? MOUSE_DOUBLE : MOUSE_CLICK;
 		screen->pressed_at = twice ? 0 : now();

@@ -70,7 +70,12 @@ class Terminal:
         return self.wait_for(until) if until else self.screen()
 
     def mouse(self, y, x, button=0):
-        """A click in that line and column, counted from 0; button 64: wheel up, 65: wheel down."""
+        """A click in that line and column, counted from 0; button 64: wheel up, 65: wheel down. As the program asked for it."""
+        if self.state("mouse_sgr_flag") == "1":
+            self.type(f"\033[<{button};{x + 1};{y + 1}M")
+            if button < 64:
+                self.type(f"\033[<{button};{x + 1};{y + 1}m")
+            return
         self.type(f"\033[M{chr(32 + button)}{chr(33 + x)}{chr(33 + y)}")
         if button < 64:
             self.type(f"\033[M{chr(32 + 3)}{chr(33 + x)}{chr(33 + y)}")
