@@ -36,3 +36,17 @@ void list_move(struct list *list, long rows)
 				       : list->cursor + far;
 	settle(list);
 }
+
+size_t list_find(const struct list *list, int direction, bool here, struct pane *pane, struct app *app,
+	bool (*fits)(struct pane *pane, struct app *app, size_t row))
+{
+	size_t count = list->count, row = list->cursor;
+
+	for (size_t i = here ? 0 : 1; i <= count && count; i++) {
+		size_t at = direction > 0 ? (row + i) % count : (row + count - i % count) % count;
+
+		if (fits(pane, app, at))
+			return at;
+	}
+	return LIST_NONE;
+}

@@ -24,6 +24,13 @@ void list_set(struct list *list, size_t count, int height);
 /* Moves the cursor, so that it is visible; stops at the ends (LONG_MIN, LONG_MAX: goes there). */
 void list_move(struct list *list, long rows);
 
+#define LIST_NONE SIZE_MAX
+
+/* The next row that fits, round the end: behind the cursor (direction 1) or in front of it (-1), or, with
+ * `here`, its own. LIST_NONE: there is none. */
+size_t list_find(const struct list *list, int direction, bool here, struct pane *pane, struct app *app,
+	bool (*fits)(struct pane *pane, struct app *app, size_t row));
+
 #define KEY_CTRL(letter) ((letter)&0x1f)
 
 /*

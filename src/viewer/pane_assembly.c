@@ -255,21 +255,23 @@ static void mouse(struct pane *pane, struct app *app, int y, int x, unsigned but
 		follow(app, pane);
 }
 
+static bool fits(struct pane *pane, struct app *app, size_t row)
+{
+	return !regexec(app->search, self(pane)->assembly.items[row].text, 0, NULL, 0);
+}
+
 static bool find(struct pane *pane, struct app *app, int direction, bool here)
 {
 	struct assembly_pane *p = self(pane);
-	size_t count = p->assembly.count, row = p->list.cursor;
+	size_t at;
 
-	for (size_t i = here ? 0 : 1; app->search && i <= count && count; i++) {
-		size_t at = direction > 0 ? (row + i) % count : (row + count - i % count) % count;
-
-		if (regexec(app->search, p->assembly.items[at].text, 0, NULL, 0))
-			continue;
-		p->list.cursor = at;
-		p->centre = at < p->list.top || at >= p->list.top + (size_t)p->list.height;
-		return true;
-	}
-	return false;
+	p->list.count = p->assembly.count;
+	at = list_find(&p->list, direction, here, pane, app, fits);
+	if (at == LIST_NONE)
+		return false;
+	p->list.cursor = at;
+	p->centre = at < p->list.top || at >= p->list.top + (size_t)p->list.height;
+	return true;
 }
 
 static int init(struct pane *pane, struct app *app)

@@ -145,18 +145,21 @@ static struct list *list(struct pane *pane)
 	return &((struct help_pane *)pane)->list;
 }
 
+static bool fits(struct pane *pane, struct app *app, size_t row)
+{
+	const struct help_row *r = &((struct help_pane *)pane)->rows[row];
+
+	return !regexec(app->search, r->text, 0, NULL, 0) || !regexec(app->search, r->keys, 0, NULL, 0);
+}
+
 static bool find(struct pane *pane, struct app *app, int direction, bool here)
 {
-	struct help_pane *help = (struct help_pane *)pane;
-	long at = (long)help->list.cursor + (here ? 0 : direction);
+	struct list *list = &((struct help_pane *)pane)->list;
+	size_t at = list_find(list, direction, here, pane, app, fits);
 
-	for (; at >= 0 && (size_t)at < help->count; at += direction)
-		if (!regexec(app->search, help->rows[at].text, 0, NULL, 0) ||
-			!regexec(app->search, help->rows[at].keys, 0, NULL, 0)) {
-			list_move(&help->list, at - (long)help->list.cursor);
-			return true;
-		}
-	return false;
+	if (at != LIST_NONE)
+		list_move(list, (long)at - (long)list->cursor);
+	return at != LIST_NONE;
 }
 
 static void release(struct pane *pane, struct app *app)

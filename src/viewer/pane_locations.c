@@ -391,17 +391,19 @@ static void mouse(struct pane *pane, struct app *app, int y, int x, unsigned but
 		take(app, pane);
 }
 
+static bool fits(struct pane *pane, struct app *app, size_t row)
+{
+	return !regexec(app->search, locations_of(pane)->rows[row].name, 0, NULL, 0);
+}
+
 static bool find(struct pane *pane, struct app *app, int direction, bool here)
 {
-	struct locations_pane *p = locations_of(pane);
-	long at = (long)p->list.cursor + (here ? 0 : direction);
+	struct list *list = &locations_of(pane)->list;
+	size_t at = list_find(list, direction, here, pane, app, fits);
 
-	for (; at >= 0 && (size_t)at < p->count; at += direction)
-		if (!regexec(app->search, p->rows[at].name, 0, NULL, 0)) {
-			list_move(&p->list, at - (long)p->list.cursor);
-			return true;
-		}
-	return false;
+	if (at != LIST_NONE)
+		list_move(list, (long)at - (long)list->cursor);
+	return at != LIST_NONE;
 }
 
 static const struct binding bindings[] = {

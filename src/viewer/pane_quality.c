@@ -166,17 +166,19 @@ static struct list *list(struct pane *pane)
 	return &((struct quality_pane *)pane)->list;
 }
 
+static bool fits(struct pane *pane, struct app *app, size_t row)
+{
+	return !regexec(app->search, ((struct quality_pane *)pane)->lines[row] + 1, 0, NULL, 0);
+}
+
 static bool find(struct pane *pane, struct app *app, int direction, bool here)
 {
-	struct quality_pane *quality = (struct quality_pane *)pane;
-	long at = (long)quality->list.cursor + (here ? 0 : direction);
+	struct list *list = &((struct quality_pane *)pane)->list;
+	size_t at = list_find(list, direction, here, pane, app, fits);
 
-	for (; at >= 0 && (size_t)at < quality->list.count; at += direction)
-		if (!regexec(app->search, quality->lines[at] + 1, 0, NULL, 0)) {
-			list_move(&quality->list, at - (long)quality->list.cursor);
-			return true;
-		}
-	return false;
+	if (at != LIST_NONE)
+		list_move(list, (long)at - (long)list->cursor);
+	return at != LIST_NONE;
 }
 
 static void release(struct pane *pane, struct app *app)

@@ -311,30 +311,28 @@ static void mouse(struct pane *pane, struct app *app, int y, int x, unsigned but
 		choose(app, pane);
 }
 
-static bool fits(const struct source_pane *p, const regex_t *search, size_t row)
+static bool fits(struct pane *pane, struct app *app, size_t row)
 {
+	const struct source_pane *p = self(pane);
 	const char *text = p->path ? NULL : p->costs[row].name;
 	size_t length = text ? strlen(text) : source_line(&p->source, row, &text);
 	regmatch_t range = {.rm_so = 0, .rm_eo = (regoff_t)length};
 
-	return regexec(search, text, 1, &range, REG_STARTEND) == 0;
+	return regexec(app->search, text, 1, &range, REG_STARTEND) == 0;
 }
 
 static bool find(struct pane *pane, struct app *app, int direction, bool here)
 {
 	struct source_pane *p = self(pane);
-	size_t count = row_count(p), row = p->list.cursor;
+	size_t at;
 
-	for (size_t i = here ? 0 : 1; app->search && i <= count && count; i++) {
-		size_t at = direction > 0 ? (row + i) % count : (row + count - i % count) % count;
-
-		if (!fits(p, app->search, at))
-			continue;
-		p->list.cursor = at;
-		p->centre = at < p->list.top || at >= p->list.top + (size_t)p->list.height;
-		return true;
-	}
-	return false;
+	p->list.count = row_count(p);
+	at = list_find(&p->list, direction, here, pane, app, fits);
+	if (at == LIST_NONE)
+		return false;
+	p->list.cursor = at;
+	p->centre = at < p->list.top || at >= p->list.top + (size_t)p->list.height;
+	return true;
 }
 
 static void draw(struct pane *pane, struct app *app, const struct area *area)

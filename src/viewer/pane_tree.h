@@ -61,6 +61,10 @@ void tree_pane_update(struct pane *pane, struct app *app, unsigned changed);
 struct list *tree_pane_list(struct pane *pane);
 void tree_pane_moved(struct pane *pane, struct app *app);
 bool tree_pane_find(struct pane *pane, struct app *app, int direction, bool here);
+#define TREE_PANE_FUNCTIONS \
+	.size = sizeof(struct tree_pane), .init = tree_pane_init, .release = tree_pane_release, \
+	.update = tree_pane_update, .draw = tree_pane_draw, .list = tree_pane_list, \
+	.moved = tree_pane_moved, .mouse = tree_pane_mouse, .find = tree_pane_find
 
 /* ------------------------------------------------------- pane_tree_draw.c */
 
