@@ -20,7 +20,7 @@ static void on_signal(int number)
 static void catch_signals(void)
 {
 	static const int numbers[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
-	struct sigaction action = {.sa_handler = on_signal, .sa_flags = SA_RESTART}, before;
+	struct sigaction action = {.sa_handler = on_signal}, before; /* ends waiting for who reads a pipe */
 
 	sigfillset(&action.sa_mask);
 	for (size_t i = 0; i < sizeof(numbers) / sizeof(*numbers); i++)

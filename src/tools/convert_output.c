@@ -74,8 +74,8 @@ static ssize_t write_all(void *cookie, const char *bytes, size_t size)
 	while (done < size && !output->error) {
 		ssize_t n = write(output->fd, bytes + done, size - done);
 
-		if (n <= 0 && !(n < 0 && errno == EINTR))
-			output->error = n ? errno : EIO;
+		if (n <= 0)
+			output->error = n ? errno : EIO; /* EINTR: a signal that ends us */
 		done += n > 0 ? (size_t)n : 0;
 	}
 	return output->error ? 0 : (ssize_t)size;
@@ -169,8 +169,8 @@ const char *output_name(const struct output *output)
 
 int output_check(const struct output *output)
 {
-	if (!output->error)
-		return 0;
+	if (!output->error || output->error == EINTR) /* which the signal tells */
+		return output->error ? -1 : 0;
 	return convert_failed("%s: cannot be written: %s", output_name(output), strerror(output->error));
 }
 

@@ -1,14 +1,19 @@
 """hybrid-convert: what bounds a file, and that it is said what was left out, on runs of several ranks."""
 
 import csv
+import fcntl
 import gzip
 import io
 import json
 import re
+import signal
+import struct
+import subprocess
+import termios
 
 import pytest
 
-from conftest import HYBRID_CONVERT, HYBRID_RUN, SOURCE, report_json, run
+from conftest import HYBRID_CONVERT, HYBRID_RUN, SOURCE, process_state, report_json, run, wait_until
 from mpi import launcher
 from test_convert_events import read_chrome, read_perfetto
 from test_convert_profile import speedscope
@@ -267,3 +272,23 @@ def test_full_disk(large, small_disk, form):
     assert result.stderr.startswith(f"hybrid-convert: {disk}/out")
     assert "No space left on device" in result.stderr
     assert list(disk.iterdir()) == []
+
+
+def waiting_in(file):
+    """Bytes that a pipe holds."""
+    return struct.unpack("i", fcntl.ioctl(file, termios.FIONREAD, bytes(4)))[0]
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_interrupted_in_a_pipe(large, number):
+    """Also where nobody reads what it writes, a signal ends it."""
+    process = subprocess.Popen([HYBRID_CONVERT, large, "--to", "csv", "-o", "-"], stdout=subprocess.PIPE,
+                               stderr=subprocess.PIPE)
+    try:
+        wait_until(lambda: waiting_in(process.stdout) >= 65536 and process_state(process.pid) == "S")
+        process.send_signal(number)
+        assert process.wait(20) == -number
+        assert process.stderr.read() == b""
+    finally:
+        process.kill()
+        process.communicate()
