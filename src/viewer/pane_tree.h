@@ -31,6 +31,7 @@ struct tree_pane {
 	struct typed_search typed;
 	int first_line; /* of the area drawn last: where rows begin */
 	int name_column; /* and where names do */
+	unsigned aside; /* levels that a deep tree is moved to the left */
 	bool began; /* the order was chosen */
 };
 

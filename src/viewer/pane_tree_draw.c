@@ -8,6 +8,7 @@
 #include "viewer/pane_tree.h"
 
 #define NAME_LEAST 16 /* columns of a name in front of a long place */
+#define CURSOR_ROOM 30 /* columns that the line under the cursor has for its name and place */
 
 size_t tree_pane_columns(const struct tree_pane *p, int width, unsigned columns[TREE_COLUMNS])
 {
@@ -28,6 +29,16 @@ size_t tree_pane_columns(const struct tree_pane *p, int width, unsigned columns[
 			used += w;
 		}
 	return count;
+}
+
+/* Of the columns, and what stands between them and names. */
+static int width_of(const struct tree_pane *p, const unsigned *columns, size_t count)
+{
+	int width = 2;
+
+	for (size_t i = 0; i < count; i++)
+		width += forest_column_width(&p->forest, columns[i]);
+	return width;
 }
 
 /* -------------------------------------------------------------- headings */
@@ -102,7 +113,24 @@ static void put_heading(
 		x += width;
 	}
 	p->name_column = x + 2;
+	if (p->aside)
+		x += canvas_printf(area, y, x + 2, INK_KEY, "<%u ", p->aside);
 	canvas_printf(area, y, x + 2, INK_DIM, "%s (%s)", name_heading(p), unit_words(&p->forest));
+}
+
+/* A deep tree is moved to the left, by as many levels as the line under the cursor needs; not back before it
+ * stands further left itself. */
+static void move_aside(struct tree_pane *p, int columns)
+{
+	const struct tree_row *row = tree_pane_row(p);
+	int room = (columns - CURSOR_ROOM) / 2, indent = row ? row->indent : 0;
+
+	if (room < 0)
+		room = 0;
+	if ((int)p->aside < indent - room)
+		p->aside = (unsigned)(indent - room);
+	if ((int)p->aside > indent)
+		p->aside = (unsigned)indent;
 }
 
 /* What is different from the tree as a whole; false: nothing. */
@@ -172,9 +200,10 @@ static int put_cells(const struct tree_pane *p, const struct area *area, int y, 
 }
 
 /* The lines that lead from a row to its parent; the column behind them. */
-static int put_guides(const struct area *area, int y, int x, const struct tree_row *row)
+static int put_guides(
+	const struct tree_pane *p, const struct area *area, int y, int x, const struct tree_row *row)
 {
-	for (unsigned i = 0; i < row->indent; i++, x += 2) {
+	for (unsigned i = p->aside; i < row->indent; i++, x += 2) {
 		bool end = row->branch && i + 1 == row->indent;
 
 		if (end)
@@ -236,15 +265,17 @@ static void put_label(const struct tree_pane *p, struct app *app, const struct a
 	char *place = label_place(&label, false), count[FIGURE_SIZE], tail[80] = "";
 	unsigned ink = ink_of(n->kind);
 	bool found = app->search && !regexec(app->search, n->name, 0, NULL, 0);
-	int room;
+	int room, least = (area->width - x) * 2 / 3;
 
+	if (least < NAME_LEAST)
+		least = NAME_LEAST;
 	if (n->skipped)
 		snprintf(tail, sizeof(tail), "  %s calls only counted", figure_count(n->skipped, count));
 	room = area->width - x - 2 * brackets - n->guess - (int)strlen(tail);
 	room -= place ? canvas_columns(area->canvas, place) : 0;
 	if (brackets)
 		x += canvas_text(area, y, x, ink, "[");
-	x += canvas_name(area, y, x, room > NAME_LEAST ? room : NAME_LEAST, found ? INK_MATCH : ink, n->name);
+	x += canvas_name(area, y, x, room > least ? room : least, found ? INK_MATCH : ink, n->name);
 	if (n->guess)
 		x += canvas_text(area, y, x, ink, "~");
 	if (place)
@@ -262,7 +293,7 @@ static void put_row(const struct tree_pane *p, struct app *app, const struct are
 {
 	int x = put_cells(p, area, y, row, columns, count);
 
-	x += put_guides(area, y, x, row) - x;
+	x += put_guides(p, area, y, x, row) - x;
 	if (row->rest) {
 		canvas_printf(area, y, x, INK_DIM,
 			p->forest.source.pairs ? "(%" PRIu32 " that changed by less than %g %%)"
@@ -290,9 +321,10 @@ void tree_pane_draw(struct pane *pane, struct app *app, const struct area *area)
 	y += put_state(p, app, area, y);
 	count = tree_pane_columns(p, area->width, columns);
 	y += put_groups(p, area, y, columns, count);
+	list_set(&p->list, p->forest.count, area->height - y - 1);
+	move_aside(p, area->width - width_of(p, columns, count));
 	put_heading(p, area, y++, columns, count);
 	p->first_line = y;
-	list_set(&p->list, p->forest.count, area->height - y);
 	if (!p->forest.count || (p->forest.source.flat && p->forest.rows[0].rest))
 		canvas_printf(
 			area, y, p->name_column, INK_DIM, "nothing is above %g %%", p->forest.threshold);
@@ -337,7 +369,7 @@ void tree_pane_mouse(struct pane *pane, struct app *app, int y, int x, unsigned 
 	p->list.cursor = p->list.top + (size_t)(y - p->first_line);
 	tree_pane_moved(pane, app);
 	row = tree_pane_row(p);
-	opener = p->name_column + 2 * row->indent;
+	opener = p->name_column + 2 * (row->indent > p->aside ? (int)(row->indent - p->aside) : 0);
 	if (button == MOUSE_DOUBLE || x == opener)
 		tree_key_toggle(app, pane);
 }

@@ -29,8 +29,9 @@ def write_archive(path, work):
         node = d.system_tree_node("nodeA", "node", parent=d.system_tree_node("machine"))
         group = d.location_group("process", system_tree_parent=node)
         location = d.location("main", group=group)
+        places = {name: ("deep.c", depth) for depth, name, _, _ in work} | PLACES
         regions = {name: d.region(name, source_file=f"/src/{file}", begin_line_number=line)
-                   for name, (file, line) in PLACES.items()}
+                   for name, (file, line) in places.items()}
         metrics = d.metric_class([d.metric_member("steps", metric_mode=otf2.enums.MetricMode.ACCUMULATED_START,
                                                   value_type=otf2.enums.Type.UINT64)],
                                  occurrence=otf2.enums.MetricOccurrence.SYNCHRONOUS_STRICT)
@@ -326,6 +327,29 @@ def test_open_close_zoom_sort_and_threshold(archives, tmp_path):
         terminal.type("20")
         press(terminal, "Enter", until=["[total]", "main", "solve", "multiply", "(1"])
         assert "(1 more below 20 %)" in terminal.screen()
+
+
+def test_a_deep_tree_moves_aside(tmp_path):
+    """At 80 columns every name can be read where the cursor is, and the tree stands as it did when that goes back."""
+    deep = write_archive(tmp_path / "deep", [(n, f"call_of_level_{n}", 10 * n, 900 - 10 * n) for n in range(1, 26)])
+    with Terminal(tmp_path, 80, 40) as terminal:
+        first = terminal.view(deep, until="call tree")
+        assert " ├ " not in first and "<" not in first.splitlines()[1]
+        assert "call_of_level_20" not in first
+        for level in (10, 20, 25):
+            terminal.keys("Home", *["Down"] * (level + 1))
+            screen = terminal.wait_for(f"▾ call_of_level_{level} " if level < 25 else f"  call_of_level_{level} ")
+            assert f"(deep.c:{level})" in screen
+            assert "call_of_level_1 (deep.c:1)" in screen
+            moved = int(screen.splitlines()[1].split("<")[1].split()[0]) if level > 10 else 0
+        assert 10 < moved < 26
+        # a click on what opens a line still hits
+        line = terminal.lines()[2 + 25]
+        assert "call_of_level_24" in line
+        terminal.mouse(2 + 25, line.index("▾"))
+        terminal.wait_gone("call_of_level_25")
+        terminal.keys("Right", "Home")
+        terminal.wait(lambda screen: screen == first, "the screen at first")
 
 
 def test_search_opens_the_way(archives, tmp_path):
