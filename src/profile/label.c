@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/path.h"
-#include "profile/profile.h"
+#include "profile/views.h"
 
 /* The last part of a path; of a package's "__init__.py" and "__main__.py" the last two. */
 static const char *short_path(const char *path)
@@ -38,7 +38,8 @@ char *label_place(const struct label *label, bool full_paths)
 		n = asprintf(&text, ":%s:%u", file, label->line);
 	else if ((label->kind == PROFILE_LEAF || label->python) && *label->file)
 		n = asprintf(&text, ":%s", file);
-	else if (label->kind != PROFILE_PROBE && !*label->file && *module && *label->name != '[')
+	else if (label->kind != PROFILE_PROBE && !*label->file && *module &&
+		 (*label->name != '[' || !strcmp(label->name, PROFILE_NO_FILE)))
 		n = asprintf(&text, " (%s)", module);
 	return n < 0 ? NULL : text;
 }

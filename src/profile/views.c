@@ -54,7 +54,7 @@ static struct profile_node as_file(const struct profile_node *n, const char *emp
 	struct profile_node like = {.name = n->file, .file = empty, .module = empty, .kind = PROFILE_LEAF};
 
 	if (!*n->file && (n->kind == PROFILE_INTERMEDIATE || n->kind == PROFILE_LEAF) && *n->module) {
-		like.name = "[code without a file]";
+		like.name = PROFILE_NO_FILE;
 		like.module = n->module;
 	} else if (!*n->file) {
 		like = as_module(n, empty);

@@ -39,6 +39,9 @@ enum profile_by {
 	PROFILE_BY_FILE = 4, /* code and probes alike; what has no file, by its module */
 };
 
+/* By file: all code of a module of which no file is known. */
+#define PROFILE_NO_FILE "[code without a file]"
+
 struct profile_flat {
 	struct profile_row *rows;
 	struct profile_value

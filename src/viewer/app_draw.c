@@ -200,6 +200,18 @@ static void update_pane(struct app *app, struct pane *pane)
 	pane->class->update(pane, app, changed);
 }
 
+/* Why a pane has nothing to show, in as many lines as that takes. */
+static void draw_empty(const struct area *area, const char *text)
+{
+	size_t room = area->width > 8 ? (size_t)area->width - 4 : (size_t)area->width, length;
+	int x = area->width > 8 ? 2 : 0;
+
+	for (int y = area->height / 2; *text; text += length) {
+		length = fit(text, room);
+		canvas_printf(area, y++, x, INK_WARN, "%.*s", (int)length, text);
+	}
+}
+
 static void draw_pane(struct app *app, struct pane *pane, const struct area *area)
 {
 	const char *empty;
@@ -213,7 +225,7 @@ static void draw_pane(struct app *app, struct pane *pane, const struct area *are
 	update_pane(app, pane);
 	empty = pane->class->empty ? pane->class->empty(pane, app) : NULL;
 	if (empty)
-		canvas_cut(area, area->height / 2, area->width > 4 ? 2 : 0, area->width - 4, INK_WARN, empty);
+		draw_empty(area, empty);
 	else
 		pane->class->draw(pane, app, area);
 }

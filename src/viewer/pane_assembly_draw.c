@@ -21,11 +21,13 @@ static struct columns choose_columns(const struct assembly_pane *p, int width)
 	const struct assembly *a = &p->assembly;
 	uint64_t last = a->count ? a->items[a->count - 1].address : 0, through = 0, here = 0;
 	struct columns c = {.digits = 4};
+	bool lines = false;
 	int x = 15; /* percent and samples */
 
 	for (size_t i = 0; i < a->count; i++) {
 		through += a->items[i].through;
 		here += a->items[i].here;
+		lines |= !a->items[i].heading && a->items[i].line;
 	}
 	while (c.digits < 16 && last >> (4 * c.digits))
 		c.digits++;
@@ -46,7 +48,7 @@ static struct columns choose_columns(const struct assembly_pane *p, int width)
 		x += 3 * BYTES_SHOWN + 1;
 	}
 	c.text = x;
-	if (width >= 72) {
+	if (width >= 72 && lines) {
 		c.place_width = width >= 100 ? 26 : 18;
 		c.place = width - c.place_width;
 	}

@@ -60,8 +60,8 @@ static void warn_of_names(struct snapshot *s, const struct profile *profile)
 		addresses += rows[i].addresses;
 		samples += rows[i].samples;
 	}
-	/* as hybrid-report: a few that hardly a sample met are in nearly every program */
-	if (samples * 1000 > profile_quality(profile)->samples)
+	/* fewer are in nearly every program; the quality pane has them, too */
+	if (samples * 100 >= profile_quality(profile)->samples && samples)
 		warn(s, "%s code address%s without a name (%.0f %% of the samples)",
 			figure_number(addresses, n), plural(addresses, "", "es"),
 			(double)samples * 100 / (double)profile_quality(profile)->samples);

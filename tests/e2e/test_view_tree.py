@@ -408,3 +408,22 @@ def test_columns_marks_and_back(archives, tmp_path):
         terminal.wait_for("below solve")
         terminal.keys("Z", "b")
         terminal.wait_gone("below solve")
+
+
+def test_a_program_without_debug_information(tmp_path):
+    """What cannot be shown is said in full at 80 columns; code without a file has its module; no column is empty."""
+    (tmp_path / "plain.c").write_text(PROGRAM)
+    result = run("gcc", "-O1", "-I", SOURCE / "include", tmp_path / "plain.c", "-o", tmp_path / "plain")
+    assert result.returncode == 0, result.stderr
+    result = run(HYBRID_RUN, "-q", "-o", tmp_path / "e", tmp_path / "plain")
+    assert result.returncode == 0, result.stderr
+    with Terminal(tmp_path, 80, 24) as terminal:
+        terminal.view("--view", "flat", tmp_path / "e", until="inner (plain)")
+        terminal.keys("s")
+        screen = " ".join(terminal.wait_for("the source of inner").split())
+        assert "the source of inner is not known: compile it with -g, or install its debug information" in screen
+        terminal.keys("s", "a")
+        screen = terminal.wait_for("instruction")
+        assert " source" not in screen
+        terminal.keys("a", "f", "f")
+        terminal.wait_for("[code without a file] (plain)")
