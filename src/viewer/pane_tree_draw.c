@@ -267,7 +267,7 @@ static void put_label(const struct tree_pane *p, struct app *app, const struct a
 	bool found = app->search && !regexec(app->search, n->name, 0, NULL, 0);
 	int room, least = (area->width - x) * 2 / 3;
 
-	if (least < NAME_LEAST)
+	if (least < NAME_LEAST || *label.file) /* a module says less than a file */
 		least = NAME_LEAST;
 	if (n->skipped)
 		snprintf(tail, sizeof(tail), "  %s calls only counted", figure_count(n->skipped, count));
