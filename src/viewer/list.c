@@ -37,6 +37,14 @@ void list_move(struct list *list, long rows)
 	settle(list);
 }
 
+void list_centre(struct list *list)
+{
+	size_t half = list->height > 0 ? (size_t)list->height / 2 : 0;
+
+	list->top = list->cursor > half ? list->cursor - half : 0;
+	settle(list);
+}
+
 size_t list_find(const struct list *list, int direction, bool here, struct pane *pane, struct app *app,
 	bool (*fits)(struct pane *pane, struct app *app, size_t row))
 {

@@ -24,6 +24,9 @@ void list_set(struct list *list, size_t count, int height);
 /* Moves the cursor, so that it is visible; stops at the ends (LONG_MIN, LONG_MAX: goes there). */
 void list_move(struct list *list, long rows);
 
+/* Scrolls until the cursor is in the middle, as far as that goes. */
+void list_centre(struct list *list);
+
 #define LIST_NONE SIZE_MAX
 
 /* The next row that fits, round the end: behind the cursor (direction 1) or in front of it (-1), or, with

@@ -188,10 +188,7 @@ void assembly_draw(struct assembly_pane *p, const struct area *area)
 	rows = area->height - y;
 	list_set(&p->list, a->count, rows);
 	if (p->centre && rows > 0) {
-		size_t half = (size_t)rows / 2;
-
-		p->list.top = p->list.cursor > half ? p->list.cursor - half : 0;
-		list_set(&p->list, a->count, rows);
+		list_centre(&p->list);
 		p->centre = false;
 	}
 	for (int i = 0; i < rows && p->list.top + (size_t)i < a->count; i++) {

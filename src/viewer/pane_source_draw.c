@@ -203,10 +203,7 @@ void source_draw(struct source_pane *p, const struct area *area)
 	rows = area->height - y - 1;
 	list_set(&p->list, row_count(p), rows);
 	if (p->centre && rows > 0) {
-		size_t half = (size_t)rows / 2;
-
-		p->list.top = p->list.cursor > half ? p->list.cursor - half : 0;
-		list_set(&p->list, p->list.count, rows);
+		list_centre(&p->list);
 		p->centre = false;
 	}
 	for (int i = 0; i < rows && p->list.top + (size_t)i < p->list.count; i++)

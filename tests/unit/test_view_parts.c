@@ -198,6 +198,38 @@ static void test_list(void **state)
 	assert_int_equal(list.cursor, 0);
 }
 
+static bool is_tenth(struct pane *pane, struct app *app, size_t row)
+{
+	return row % 10 == 0;
+}
+
+static bool is_none(struct pane *pane, struct app *app, size_t row)
+{
+	return false;
+}
+
+/* Behind the cursor or in front of it, round the end. */
+static void test_list_find(void **state)
+{
+	struct list list = {0};
+
+	assert_int_equal(list_find(&list, 1, true, NULL, NULL, is_tenth), LIST_NONE);
+	list_set(&list, 35, 10);
+	list_move(&list, 30);
+	assert_int_equal(list_find(&list, 1, true, NULL, NULL, is_tenth), 30);
+	assert_int_equal(list_find(&list, 1, false, NULL, NULL, is_tenth), 0);
+	assert_int_equal(list_find(&list, -1, false, NULL, NULL, is_tenth), 20);
+	assert_int_equal(list_find(&list, -1, true, NULL, NULL, is_none), LIST_NONE);
+	list_move(&list, LONG_MIN);
+	assert_int_equal(list_find(&list, -1, false, NULL, NULL, is_tenth), 30);
+	list_move(&list, 12);
+	list_centre(&list);
+	assert_int_equal(list.top, 7);
+	list_move(&list, LONG_MAX);
+	list_centre(&list);
+	assert_int_equal(list.top, 25);
+}
+
 static enum prompt_state press(struct prompt *prompt, int key)
 {
 	struct event event = {.kind = EVENT_KEY, .key = key};
@@ -342,6 +374,7 @@ int main(void)
 		cmocka_unit_test(test_bars),
 		cmocka_unit_test(test_heat),
 		cmocka_unit_test(test_list),
+		cmocka_unit_test(test_list_find),
 		cmocka_unit_test(test_prompt),
 		cmocka_unit_test(test_long_text_shows_its_end),
 		cmocka_unit_test(test_names_of_keys),
