@@ -17,15 +17,20 @@ struct profile_diff {
 	struct profile_value *before, *after; /* by node, then metric; NULL: there are none */
 };
 
+/* Paths of a side, by address, and what they are called in the tree. */
+struct paths {
+	const char **all, **same;
+	size_t count;
+};
+
 /* One of the profiles while the tree is made. */
 struct side {
 	const struct profile *profile;
-	const char **files, **same; /* its files, by address, and what they are called in the tree */
-	size_t file_count;
+	struct paths files, modules;
 	uint32_t *map; /* by node: the one in the tree */
 };
 
-/* ----------------------------------------------------------------- files */
+/* ----------------------------------------------------------------- paths */
 
 static int compare_addresses(const void *pa, const void *pb)
 {
@@ -34,51 +39,92 @@ static int compare_addresses(const void *pa, const void *pb)
 	return (a > b) - (a < b);
 }
 
-static int list_files(struct side *side, struct strings *strings)
+static const char *file_of(const struct profile_node *n)
 {
-	const struct profile_node *nodes = profile_nodes(side->profile);
-	size_t count = profile_count(side->profile), unique = 0;
+	return n->file;
+}
 
-	side->files = calloc(count, sizeof(*side->files));
-	side->same = calloc(count, sizeof(*side->same));
-	if (!side->files || !side->same)
+static const char *module_of(const struct profile_node *n)
+{
+	return n->module;
+}
+
+static int list_paths(struct paths *paths, const struct profile *profile, struct strings *strings,
+	const char *(*get)(const struct profile_node *n))
+{
+	const struct profile_node *nodes = profile_nodes(profile);
+	size_t count = profile_count(profile);
+
+	paths->all = calloc(count, sizeof(*paths->all));
+	paths->same = calloc(count, sizeof(*paths->same));
+	if (!paths->all || !paths->same)
 		return HYB_ENOMEM;
 	for (size_t i = 0; i < count; i++) {
-		side->files[i] = strings_get(strings, nodes[i].file);
-		if (!side->files[i])
+		paths->all[i] = strings_get(strings, get(&nodes[i]));
+		if (!paths->all[i])
 			return HYB_ENOMEM;
 	}
-	qsort(side->files, count, sizeof(*side->files), compare_addresses);
+	qsort(paths->all, count, sizeof(*paths->all), compare_addresses);
 	for (size_t i = 0; i < count; i++)
-		if (!i || side->files[i] != side->files[i - 1])
-			side->files[unique++] = side->files[i];
-	side->file_count = unique;
+		if (!i || paths->all[i] != paths->all[i - 1])
+			paths->all[paths->count++] = paths->all[i];
 	return 0;
 }
 
-/* Files have the names of after. */
-static int name_files(struct side *before, struct side *after)
+/* What has an end in common is called as it is after; what has none keeps its name. */
+static int name_files(struct paths *before, struct paths *after)
 {
-	int r = same_files(before->files, before->file_count, after->files, after->file_count, before->same);
+	int r = same_files(before->all, before->count, after->all, after->count, before->same);
 
 	if (r)
 		return r;
-	memcpy(after->same, after->files, after->file_count * sizeof(*after->files));
-	for (size_t i = 0; i < before->file_count; i++)
+	memcpy(after->same, after->all, after->count * sizeof(*after->all));
+	for (size_t i = 0; i < before->count; i++)
 		if (!before->same[i])
-			before->same[i] = before->files[i];
+			before->same[i] = before->all[i];
 	return 0;
 }
 
-static const char *name_of(const struct side *side, const char *file)
+/* But modules of one side only have none: a program may be called otherwise after. */
+static int name_modules(struct paths *before, struct paths *after)
 {
-	const char **at =
-		bsearch(&file, side->files, side->file_count, sizeof(*side->files), compare_addresses);
+	int r = same_files(before->all, before->count, after->all, after->count, before->same);
 
-	return side->same[at - side->files];
+	if (!r)
+		r = same_files(after->all, after->count, before->all, before->count, after->same);
+	for (size_t i = 0; !r && i < before->count; i++)
+		before->same[i] = before->same[i] ? before->same[i] : "";
+	for (size_t i = 0; !r && i < after->count; i++)
+		after->same[i] = after->same[i] ? after->all[i] : "";
+	return r;
+}
+
+static const char *name_of(const struct paths *paths, const char *path)
+{
+	const char **at = bsearch(&path, paths->all, paths->count, sizeof(*paths->all), compare_addresses);
+
+	return paths->same[at - paths->all];
+}
+
+static int list_side(struct side *side, struct strings *strings)
+{
+	int r = list_paths(&side->files, side->profile, strings, file_of);
+
+	return r ? r : list_paths(&side->modules, side->profile, strings, module_of);
+}
+
+static void release_side(struct side *side)
+{
+	free(side->files.all);
+	free(side->files.same);
+	free(side->modules.all);
+	free(side->modules.same);
+	free(side->map);
 }
 
 /* ------------------------------------------------------------------ tree */
+
+static const char none[] = ""; /* of modules: names are compared by address */
 
 /* Puts a profile into the common tree. */
 static int place(struct side *side, struct strings *strings, struct tree *tree)
@@ -95,11 +141,14 @@ static int place(struct side *side, struct strings *strings, struct tree *tree)
 			.python = nodes[i].python,
 			.name = strings_get(strings, nodes[i].name),
 			.file = strings_get(strings, nodes[i].file),
-			.module = ""};
+			.module = strings_get(strings, nodes[i].module)};
 
-		if (!like.name || !like.file)
+		if (!like.name || !like.file || !like.module)
 			return HYB_ENOMEM;
-		like.file = name_of(side, like.file);
+		like.module = *like.file ? none : name_of(&side->modules, like.module);
+		if (!*like.module)
+			like.module = none;
+		like.file = name_of(&side->files, like.file);
 		side->map[i] = tree_child(tree, side->map[nodes[i].parent], &like);
 		if (!side->map[i])
 			return HYB_ENOMEM;
@@ -119,6 +168,7 @@ static void copy_nodes(struct profile_diff *diff, const struct tree *tree)
 			.python = n->python,
 			.name = n->name,
 			.file = n->file,
+			.module = n->module,
 			.line = n->line};
 	}
 }
@@ -131,6 +181,7 @@ static void add_values(struct profile_diff *diff, const struct side *side, bool 
 		struct profile_diff_node *n = &diff->nodes[side->map[i]];
 		struct profile_values *to = after ? &n->after : &n->before;
 
+		n->guess |= nodes[i].guess;
 		to->present = true;
 		to->calls += nodes[i].calls;
 		to->samples += nodes[i].samples;
@@ -273,9 +324,11 @@ static int make(struct profile_diff *diff, struct tree *tree, struct side sides[
 	int r = root ? tree_init(tree, root) : HYB_ENOMEM;
 
 	for (int s = 0; !r && s < 2; s++)
-		r = list_files(&sides[s], &diff->strings);
+		r = list_side(&sides[s], &diff->strings);
 	if (!r)
-		r = name_files(&sides[0], &sides[1]);
+		r = name_files(&sides[0].files, &sides[1].files);
+	if (!r)
+		r = name_modules(&sides[0].modules, &sides[1].modules);
 	for (int s = 0; !r && s < 2; s++)
 		r = place(&sides[s], &diff->strings, tree);
 	if (!r)
@@ -291,11 +344,8 @@ struct profile_diff *profile_diff_new(const struct profile *before, const struct
 	int r = diff ? make(diff, &tree, sides) : HYB_ENOMEM;
 
 	tree_release(&tree);
-	for (int s = 0; s < 2; s++) {
-		free(sides[s].files);
-		free(sides[s].same);
-		free(sides[s].map);
-	}
+	release_side(&sides[0]);
+	release_side(&sides[1]);
 	if (!r)
 		return diff;
 	profile_diff_free(diff);
@@ -312,6 +362,19 @@ void profile_diff_free(struct profile_diff *diff)
 	free(diff->before);
 	free(diff->after);
 	free(diff);
+}
+
+uint64_t profile_diff_whole(const struct profile_diff *diff)
+{
+	const struct profile_diff_node *nodes = diff->nodes;
+	bool after = !nodes->before.inclusive;
+	const struct profile_values *root = after ? &nodes->after : &nodes->before;
+	uint64_t waited = root->blocked;
+
+	for (uint32_t c = nodes->first_child; c; c = nodes[c].next_sibling)
+		if (nodes[c].kind == PROFILE_ROOT) /* a thread's */
+			waited += after ? nodes[c].after.blocked : nodes[c].before.blocked;
+	return root->inclusive > waited ? root->inclusive - waited : root->inclusive;
 }
 
 size_t profile_diff_count(const struct profile_diff *diff)

@@ -1,7 +1,8 @@
 /*
  * The difference of two profiles: one tree in which nodes are matched by kind, name, file and line below the
- * matched parent. Files are the same as same_files.h says: a build in another directory is the same program.
- * What is only in one has zeros for the other. Sums hold on both sides as in a profile.
+ * matched parent; what has no file, by its module, if that is on both sides. Files and modules are the same
+ * as same_files.h says: a build in another directory is the same program. What is only in one has zeros for
+ * the other. Sums hold on both sides as in a profile.
  */
 #ifndef HYB_PROFILE_DIFF_H
 #define HYB_PROFILE_DIFF_H
@@ -17,8 +18,9 @@ struct profile_values {
 struct profile_diff_node {
 	uint32_t parent, first_child, next_sibling; /* as in struct profile_node; largest `change` first */
 	uint8_t kind; /* enum profile_kind */
-	bool python; /* as in struct profile_node */
+	bool guess, python; /* as in struct profile_node */
 	const char *name, *file; /* file: after, if it is there */
+	const char *module; /* "" if the file is known */
 	unsigned line;
 	struct profile_values before, after;
 	double change; /* ns: the largest by which an inclusive time at or below it changed; see
@@ -30,6 +32,9 @@ struct profile_diff;
 /* Both profiles are finished; neither is needed afterwards. NULL when memory is out. */
 struct profile_diff *profile_diff_new(const struct profile *before, const struct profile *after);
 void profile_diff_free(struct profile_diff *diff); /* accepts NULL */
+
+/* ns that are 100 %, of what is before, or else after: all but what was waited outside of all probes. */
+uint64_t profile_diff_whole(const struct profile_diff *diff);
 
 size_t profile_diff_count(const struct profile_diff *diff);
 const struct profile_diff_node *profile_diff_nodes(const struct profile_diff *diff); /* node 0 is the root */

@@ -122,6 +122,9 @@ void style_ink(const struct style *style, enum ink ink);
 /* Ends a line of which `used` columns are taken. */
 void style_label(struct style *style, const struct label *label, unsigned used);
 
+/* Behind all lines: what the marks of names mean that were printed. */
+void style_legend(const struct style *style);
+
 /* ------------------------------------------------- text, report_*.c */
 
 void report_quality(struct style *style, const struct report_inputs *inputs, const struct profile *profile);

@@ -52,7 +52,7 @@ static int order(struct difference *d, struct profile_diff *diff)
 	int r;
 
 	if (d->column == d->set->metrics) {
-		d->whole = value_of(d, !d->nodes->before.inclusive, 0, d->column, false);
+		d->whole = (double)profile_diff_whole(diff);
 		return 0;
 	}
 	d->whole = d->before.whole > 0 ? d->before.whole : d->after.whole;
@@ -254,6 +254,17 @@ static void put_change(const struct layout *l, size_t column, double change, int
 	style_ink(l->style, INK_PLAIN);
 }
 
+/* The change that has a share: what was waited outside of all probes has none. */
+static double shared_change(const struct difference *d, uint32_t node)
+{
+	const struct profile_diff_node *n = &d->nodes[node];
+	double change = change_of(d, node, d->column, false);
+
+	if (d->column == d->set->metrics && n->kind == PROFILE_ROOT)
+		change -= (double)n->after.blocked - (double)n->before.blocked;
+	return change;
+}
+
 /* Of a node one cell; 0 of a side is left blank. */
 static void put_part(const struct layout *l, uint32_t node, size_t column, unsigned part)
 {
@@ -263,7 +274,7 @@ static void put_part(const struct layout *l, uint32_t node, size_t column, unsig
 
 	switch (part) {
 	case PERCENT:
-		fprintf(l->style->out, " %+6.1f", percent(l->d, change_of(l->d, node, l->d->column, false)));
+		fprintf(l->style->out, " %+6.1f", percent(l->d, shared_change(l->d, node)));
 		return;
 	case CHANGE:
 	case ALONE:
@@ -291,10 +302,11 @@ static void enter(const struct walker *w, uint32_t i)
 	const struct layout *l = w->data;
 	const struct profile_diff_node *n = &l->d->nodes[i];
 	struct label label = {.kind = n->kind,
+		.guess = n->guess,
 		.python = n->python,
 		.name = n->name,
 		.file = n->file,
-		.module = "",
+		.module = n->module == l->d->nodes[n->parent].module ? "" : n->module,
 		.line = n->line};
 	const char *mark = !n->before.present ? "new " : !n->after.present ? "gone " : "";
 	int used = put_cells(l, i);
@@ -373,6 +385,7 @@ int report_diff(struct style *style, const struct report_options *options, const
 	if (!r) {
 		put_heading(&l);
 		r = report_walk(&walker);
+		style_legend(style);
 	}
 	free(l.parts);
 	free(l.columns);

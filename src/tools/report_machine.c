@@ -207,6 +207,8 @@ static void json_diff_node(const struct walker *w, uint32_t i)
 
 	begin_node(w);
 	put_identity(m->out, n->kind, n->name, n->file, n->line);
+	fputs(",\"module\":", m->out);
+	json_string(m->out, n->module);
 	put_side(m->out, "before", &n->before, &m->diff->before, i);
 	put_side(m->out, "after", &n->after, &m->diff->after, i);
 	fputc('}', m->out);

@@ -155,3 +155,14 @@ void style_label(struct style *style, const struct label *label, unsigned used)
 	fputc('\n', style->out);
 	free(place);
 }
+
+void style_legend(const struct style *style)
+{
+	if (!style->guessed)
+		return;
+	style_ink(style, INK_DIM);
+	fputs("\nname~: no symbol covers it; name+0x10 begins so far behind the nearest one, sub_10 has "
+	      "none\n",
+		style->out);
+	style_ink(style, INK_PLAIN);
+}

@@ -211,17 +211,6 @@ static void node_hidden(const struct walker *w, uint32_t parent, uint32_t hidden
 	style_ink(t->style, INK_PLAIN);
 }
 
-static void put_legend(const struct style *style)
-{
-	if (!style->guessed)
-		return;
-	style_ink(style, INK_DIM);
-	fputs("\nname~: no symbol covers it; name+0x10 begins so far behind the nearest one, sub_10 has "
-	      "none\n",
-		style->out);
-	style_ink(style, INK_PLAIN);
-}
-
 static int node_cells(const struct table *t, const struct profile_node *n)
 {
 	bool is_part = !n->parent && n != t->root &&
@@ -264,7 +253,7 @@ int table_tree(struct table *table, const struct profile_node *nodes)
 	if (table->columns)
 		table->columns->heading(table);
 	r = report_walk(&walker);
-	put_legend(table->style);
+	style_legend(table->style);
 	return r;
 }
 
@@ -348,7 +337,7 @@ void report_flat_of_metrics(struct style *style, const struct report_options *op
 		fprintf(style->out, "(%zu more below %g %%)\n", hidden, options->threshold);
 		style_ink(style, INK_PLAIN);
 	}
-	put_legend(style);
+	style_legend(style);
 }
 
 void report_flat(struct style *style, const struct report_options *options, const struct profile_flat *flat)
@@ -382,5 +371,5 @@ void report_flat(struct style *style, const struct report_options *options, cons
 			options->threshold, (double)rest / style->unit, style->unit_name);
 		style_ink(style, INK_PLAIN);
 	}
-	put_legend(style);
+	style_legend(style);
 }

@@ -63,10 +63,11 @@ static int make_difference(struct tree_data *d, struct profile_view *view)
 			.first_child = from[i].first_child,
 			.next_sibling = from[i].next_sibling,
 			.kind = from[i].kind,
+			.guess = from[i].guess,
 			.python = from[i].python,
 			.name = from[i].name,
 			.file = from[i].file,
-			.module = "",
+			.module = from[i].module,
 			.line = from[i].line,
 			.calls = from[i].after.calls,
 			.samples = from[i].after.samples,
@@ -169,11 +170,7 @@ static int make_flat(struct tree_data *d, struct profile_view *view)
 /* Of the tree with all that is in it: what is hidden gives its waiting to the root perhaps. */
 static uint64_t whole_of(const struct tree_data *d, const struct profile_view *view)
 {
-	const struct tree_pair *root = d->pairs;
-
-	if (!root)
-		return profile_whole(view->nodes);
-	return root->before.inclusive ? root->before.inclusive : root->after.inclusive;
+	return d->pairs ? profile_diff_whole(d->request.snapshot->diff) : profile_whole(view->nodes);
 }
 
 static int make_source(struct tree_data *d, const struct profile_view *view, uint64_t whole)

@@ -125,6 +125,7 @@ static double difference(uint64_t after, uint64_t before)
 static double change_value(const struct forest *f, uint32_t node, unsigned column)
 {
 	const struct tree_pair *p;
+	double waited = 0;
 
 	if (!f->source.pairs)
 		return NAN;
@@ -137,7 +138,11 @@ static double change_value(const struct forest *f, uint32_t node, unsigned colum
 	case TREE_CHANGE:
 		return difference(p->after.inclusive, p->before.inclusive);
 	case TREE_CHANGE_PERCENT:
-		return share(difference(p->after.inclusive, p->before.inclusive), (double)f->source.whole);
+		/* What waited outside all probes is no part of the whole. */
+		if (f->source.nodes[node].kind == PROFILE_ROOT)
+			waited = difference(p->after.blocked, p->before.blocked);
+		return share(difference(p->after.inclusive, p->before.inclusive) - waited,
+			(double)f->source.whole);
 	}
 	return difference(p->after.exclusive, p->before.exclusive);
 }

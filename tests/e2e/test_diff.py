@@ -340,3 +340,73 @@ def test_same_program_built_elsewhere(builds):
     for node in report_json("--callsites", "--diff", before, after)["nodes"]:
         if node["file"] in files:
             assert_matched(node)
+
+
+# ------------------------------------------------------------- several programs
+
+WORK = """
+#include <unistd.h>
+static volatile double sink;
+__attribute__((noinline)) void work(int n)
+{
+	for (int i = 0; i < n; i++)
+		sink += 1.0 / (i + 1);
+}
+int main(void)
+{
+	work(SIZE);
+	usleep(50000);
+	return 0;
+}
+"""
+
+
+@pytest.fixture(scope="module")
+def scripts(tmp_path_factory):
+    """Two programs without debug information, which have a function of one name; one has another name afterwards."""
+    made = []
+    for names in (("first", "second"), ("first", "renamed")):
+        folder = tmp_path_factory.mktemp("scripts")
+        (folder / "work.c").write_text(WORK)
+        for name, size in zip(names, (60000000, 30000000)):
+            result = run("gcc", "-O1", f"-DSIZE={size}", folder / "work.c", "-o", folder / name)
+            assert result.returncode == 0, result.stderr
+        result = run(HYBRID_RUN, "-q", "-o", folder / "e", "sh", "-c", f"{folder}/{names[0]}; {folder}/{names[1]}; true")
+        assert result.returncode == 0, result.stderr
+        made.append(folder / "e")
+    return made
+
+
+def test_programs_are_told_apart(scripts):
+    """Code without a file is that of its program; a program that is called otherwise is still compared."""
+    nodes = report_json("--functions", "--diff", *scripts)["nodes"]
+    work = [node for node in nodes if node["name"] == "work"]
+    assert sorted(node["module"].rpartition("/")[2] for node in work) == ["", "first"]
+    assert all(node["before"] and node["after"] for node in work)
+    text = run(HYBRID_REPORT, "--functions", "--threshold", "0", "--diff", *scripts).stdout
+    assert "main (first)" in text
+
+
+@needs_tmux
+def test_shares_are_of_what_did_not_wait(scripts, tmp_path):
+    """As in the call tree: what waited outside all probes is no part of 100 %."""
+    nodes = report_json("--functions", "--diff", *scripts)["nodes"]
+    before, after = (nodes[0][side] for side in ("before", "after"))
+    assert before["blocked_ns"] > 50_000_000
+    whole = before["inclusive_ns"] - before["blocked_ns"]
+
+    def percent(node):
+        sides = [node[side] or {"inclusive_ns": 0, "blocked_ns": 0} for side in ("before", "after")]
+        waited = [side["blocked_ns"] if node is nodes[0] else 0 for side in sides]
+        return f"{(sides[1]['inclusive_ns'] - waited[1] - sides[0]['inclusive_ns'] + waited[0]) * 100 / whole:+.1f}"
+
+    lines = run(HYBRID_REPORT, "--functions", "--threshold", "0", "--diff", *scripts).stdout.splitlines()
+    head = next(i for i, line in enumerate(lines) if "call tree" in line)
+    printed = [line[27:34].strip() for line in lines[head + 1:head + 1 + len(nodes)]]
+    assert printed == [percent(node) for node in nodes]
+    with Terminal(tmp_path, 120, 60) as terminal:
+        terminal.view("--functions", "--threshold", "0", "--view", "diff", "--diff", *scripts, until="[total]")
+        terminal.keys("+")
+        screen = terminal.wait(lambda screen: len(screen.rstrip().splitlines()) > len(nodes) + 2, "all nodes")
+        at = screen.splitlines()[1].index("change%") + len("change%")
+        assert [line[at - 7:at].strip() for line in screen.splitlines()[2:2 + len(nodes)]] == printed
