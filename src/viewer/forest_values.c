@@ -9,6 +9,7 @@
 
 #define NAME_ROOM 34 /* columns that names have at least; tables have no guides in front */
 #define TABLE_NAME_ROOM 30
+#define RATE_LEAST 5e5 /* ns in a second: what shows */
 #define MORE_ROOM 50 /* before what nobody asked for is shown */
 
 static const struct tree_text {
@@ -324,8 +325,8 @@ static const char *cell(const struct forest *f, unsigned column, double value, c
 		if (value > 0)
 			figure_count((uint64_t)value, text);
 		break;
-	case TREE_RATE:
-		if (value != 0 && !isnan(value))
+	case TREE_RATE: /* each reading knows a little better what a sample stands for: no growth */
+		if (value >= RATE_LEAST)
 			snprintf(text, FIGURE_SIZE, "%.3f", value / 1e9);
 		break;
 	}

@@ -10,6 +10,7 @@ import pytest
 
 from conftest import HYBRID_CONVERT, HYBRID_REPORT, HYBRID_RUN, run, wait_until
 from terminal import HYBRID_VIEW, Terminal
+from test_view_tree import table
 
 
 @pytest.fixture(scope="module")
@@ -87,6 +88,29 @@ def test_grows_in_place_and_ends(terminal, going):
     assert "late" in screen and "killed" not in screen
     terminal.keys("q")
     terminal.wait_ended(0)
+
+
+def rates(screen):
+    """The column "now" of a table, by function; blank: it did not grow since the last reading."""
+    columns, rows = table(screen)
+    return {row["label"].split()[0].split(":")[0]: row["now"] for row in rows} if "now" in columns else {}
+
+
+def test_what_is_hot_now(terminal, going):
+    """early() has most of the time in all, late() what was added last."""
+    going.wait_begun()
+    terminal.view("--view", "flat", going.path, until="function (")
+    screen = terminal.wait(lambda text: rates(text).get("early"), "early() grows")
+    assert "late" not in rates(screen)
+    going.late()
+    screen = terminal.wait(lambda text: rates(text).get("late") and not rates(text)["early"], "late() grows alone")
+    assert float(rates(screen)["late"]) > 0
+    order = table(screen)[0].index("now") - table(screen)[0].index("excl")
+    terminal.keys(*[">" if order > 0 else "<"] * abs(order))
+    terminal.wait_for("▼now")
+    terminal.wait(lambda text: [name for name in rates(text) if name in ("early", "late")] == ["late", "early"], "late() on top")
+    going.end()
+    terminal.wait(lambda text: not is_live(text) and "now" not in table(text)[0], "the end of the column")
 
 
 def test_80_columns_have_room_for_the_word(terminal, going):
