@@ -26,6 +26,19 @@ def terminal(tmp_path):
         yield made
 
 
+# A key of each pane, and what then is on the screen of a run without MPI and without a base.
+PANES = {"2": "called by", "3": "function (", "4": "imbalance", "5": " %", "6": "no calls of MPI", "7": "nothing to compare",
+         "8": " command ", "?": "Everywhere", "1": "call tree"}
+
+
+def all_panes(terminal, **options):
+    """The screens of all of them."""
+    for key, text in PANES.items():
+        terminal.keys(key)
+        terminal.wait_for(text)
+        yield terminal.screen(**options)
+
+
 def sgr(screen):
     """The numbers of all colour codes on a screen, in groups as they were sent."""
     return re.findall(r"\x1b\[([0-9;:]*)m", screen)
@@ -184,7 +197,7 @@ def test_256_colours_8_and_none(tmp_path, experiment):
         folder.mkdir()
         with Terminal(folder, **environment) as terminal:
             terminal.view(*options, experiment, until="call tree")
-            return sgr(terminal.screen(colours=True))
+            return [code for screen in all_panes(terminal, colours=True) for code in sgr(screen)]
 
     def coloured(found):
         return [code for group in found for code in group.split(";") if re.fullmatch(r"[349][0-7]|10[0-7]", code)]
@@ -203,9 +216,7 @@ def test_ascii(tmp_path, experiment, options, locale):
     with Terminal(tmp_path, locale=locale) as terminal:
         screen = terminal.view(*options, experiment, until="call tree")
         assert screen.isascii()
-        for key in "2345678?":
-            terminal.keys(key)
-            assert terminal.screen().isascii()
+        assert all(screen.isascii() for screen in all_panes(terminal))
 
 
 def test_utf8(terminal, experiment):

@@ -6,8 +6,9 @@ import subprocess
 
 import pytest
 
-from conftest import HYBRID_RUN, report_json, wait_until
+from conftest import HYBRID_RUN, path_of, report_json, wait_until
 from terminal import Terminal
+from test_view_screens import BEFORE, write_archive
 
 MESSAGES, BYTES = 30, 1000
 
@@ -44,13 +45,15 @@ NAMED_THREADS = """
 #define _GNU_SOURCE
 #include <pthread.h>
 #include "hybrid/hybrid.h"
+__attribute__((noinline)) static void spin(void)
+{
+	for (volatile long x = 0; x < 200000000; x++);
+}
 static void *work(void *name)
 {
-	volatile long x = 0;
 	pthread_setname_np(pthread_self(), name);
 	HYBRID_ENTER("work");
-	while (x < 50000000)
-		x++;
+	spin();
 	HYBRID_LEAVE("work");
 	return NULL;
 }
@@ -129,6 +132,60 @@ def test_the_node_under_the_cursor(experiment, terminal):
     terminal.wait(lambda screen: "largest first" in screen and list(rows_of(screen))[:2] == order, order)
     terminal.keys("p")
     terminal.wait(lambda screen: "over 2 processes" in screen and set(rows_of(screen)) == set(wanted), "processes")
+
+
+def values_of(nodes, name):
+    """By location: what each value of the pane is to say of the node of that name ([total]: of all)."""
+    found = {}
+    for number, top in enumerate(nodes):
+        if top["parent"] != 0:
+            continue
+        node = top if name == "[total]" else next((n for n in nodes if n["name"] == name and path_of(nodes, n["id"])[1] is top), None)
+        times = [node["inclusive_ns"], node["exclusive_ns"] + node["blocked_ns"]] if node else [0, 0]
+        metrics = [metric["inclusive"] for metric in node["metrics"].values()] if node else [0]
+        found[top["name"]] = [duration(ns) for ns in times] + [
+            str(count) for count in [*((node["samples"], node["calls"]) if node else (0, 0)), *metrics]]
+    return found
+
+
+def search(terminal, expression):
+    """Puts the cursor of the tree there, and goes to the locations."""
+    terminal.keys("/")
+    terminal.type(expression)
+    terminal.keys("Enter", "4")
+
+
+def assert_values(terminal, path, name, kinds):
+    """Presses `c` through all values of a node."""
+    wanted = values_of(report_json("--by-thread", "-m", kinds[-1], path)["nodes"], name)
+    for number, kind in enumerate(kinds):
+        values = {location: values[number] for location, values in wanted.items()}
+        terminal.wait(lambda screen: f"{kind} of {name} over" in screen and rows_of(screen) == values, f"{kind}: {values}")
+        terminal.keys("c")
+    terminal.wait_for(f"inclusive of {name} over")
+
+
+@pytest.fixture(scope="module")
+def archive(tmp_path_factory):
+    path = tmp_path_factory.mktemp("locations") / "archive"
+    write_archive(path, BEFORE)
+    return path / "traces.otf2"
+
+
+@pytest.mark.parametrize("name", ["[total]", "solve", "exchange", "MPI_Send"])
+def test_every_value_is_that_of_the_report(archive, terminal, name):
+    """Calls, exclusive time and a metric of ranks and threads, of which some were never there."""
+    terminal.view("--threshold", "0", "-m", "steps", archive, until="[total]")
+    search(terminal, "^" + re.escape(name))
+    assert_values(terminal, archive, name, ["inclusive", "exclusive", "samples", "calls", "steps"])
+
+
+def test_samples_of_threads_are_those_of_the_report(measure, compile_c, terminal):
+    path = measure(compile_c(NAMED_THREADS), options=["-m", "page-faults"]).path
+    assert len([n for n in report_json("--by-thread", path)["nodes"] if n["name"] == "spin" and n["samples"]]) == 2
+    terminal.view("--threshold", "0", "-m", "page-faults", path, until="[total]")
+    search(terminal, "^spin")
+    assert_values(terminal, path, "spin", ["inclusive", "exclusive", "samples", "calls", "page-faults"])
 
 
 def test_picking_shows_only_that(experiment, terminal):
