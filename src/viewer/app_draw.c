@@ -136,28 +136,6 @@ static void draw_keys(struct viewer *viewer, int y)
 	put_keys(viewer, &area, -1);
 }
 
-static void draw_message(struct viewer *viewer, int y)
-{
-	struct app *app = &viewer->app;
-	const struct job *job = work_running(app->work);
-	struct area area = line(viewer, y);
-	unsigned permille;
-
-	if (*viewer->message) {
-		canvas_cut(&area, 0, 0, area.width, viewer->message_ink, viewer->message);
-	} else if (job && job->text) {
-		permille = atomic_load(&job->permille);
-		if (permille)
-			canvas_printf(&area, 0, 0, INK_PLAIN, "%s: %u %%", job->text, permille / 10);
-		else
-			canvas_printf(&area, 0, 0, INK_PLAIN, "%s", job->text);
-	} else if (app->snapshot && *app->snapshot->warning) {
-		canvas_cut(&area, 0, 0, area.width, INK_WARN, app->snapshot->warning);
-	} else {
-		canvas_cut(&area, 0, 0, area.width, INK_DIM, app->options->paths[0]);
-	}
-}
-
 /* How much of a text fits into `room` bytes: up to a comma, a blank, or all of them. */
 static size_t fit(const char *text, size_t room)
 {
@@ -170,8 +148,8 @@ static size_t fit(const char *text, size_t room)
 	return end ? end : room;
 }
 
-/* What there is to say about a question, in lines above it. */
-static void draw_advice(struct viewer *viewer, int y)
+/* What there is to say, or to know about a question: in as many lines above `y` as it takes. */
+static void draw_words(struct viewer *viewer, int y)
 {
 	const char *text = viewer->message;
 	size_t room = (size_t)viewer->canvas.width, lines = 0, length;
@@ -185,6 +163,28 @@ static void draw_advice(struct viewer *viewer, int y)
 			continue;
 		area = line(viewer, y);
 		canvas_printf(&area, 0, 0, viewer->message_ink, "%-*.*s", area.width, (int)length, text);
+	}
+}
+
+static void draw_message(struct viewer *viewer, int y)
+{
+	struct app *app = &viewer->app;
+	const struct job *job = work_running(app->work);
+	struct area area = line(viewer, y);
+	unsigned permille;
+
+	if (*viewer->message) {
+		draw_words(viewer, y + 1);
+	} else if (job && job->text) {
+		permille = atomic_load(&job->permille);
+		if (permille)
+			canvas_printf(&area, 0, 0, INK_PLAIN, "%s: %u %%", job->text, permille / 10);
+		else
+			canvas_printf(&area, 0, 0, INK_PLAIN, "%s", job->text);
+	} else if (app->snapshot && *app->snapshot->warning) {
+		canvas_cut(&area, 0, 0, area.width, INK_WARN, app->snapshot->warning);
+	} else {
+		canvas_cut(&area, 0, 0, area.width, INK_DIM, app->options->paths[0]);
 	}
 }
 
@@ -317,7 +317,7 @@ void app_draw(struct viewer *viewer)
 		for (int i = 0; i < area.width; i++)
 			canvas_text(&area, 0, i, INK_PLAIN, " ");
 		x = prompt_draw(&viewer->prompt, &area, 0);
-		draw_advice(viewer, bottom);
+		draw_words(viewer, bottom);
 	} else if (viewer->canvas.height >= 4) {
 		draw_message(viewer, bottom);
 	}

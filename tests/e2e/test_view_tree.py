@@ -427,3 +427,13 @@ def test_a_program_without_debug_information(tmp_path):
         assert " source" not in screen
         terminal.keys("a", "f", "f")
         terminal.wait_for("[code without a file] (plain)")
+
+
+def test_long_words_are_said_in_full(archives, tmp_path):
+    with Terminal(tmp_path, 40, 24) as terminal:
+        terminal.view(archives[0], until="solve")
+        terminal.keys("c", "C-u")
+        terminal.type("nonsense")
+        terminal.keys("Enter")
+        said = " ".join(terminal.wait_for("no column nonsense").split())
+        assert "no column nonsense; there are: incl,%," in said and "steps:excl" in said
