@@ -5,6 +5,7 @@
 
 #include "base/json.h"
 #include "tools/report_diff.h"
+#include "tools/report_table.h"
 
 const char *report_kind_name(unsigned kind)
 {
@@ -35,11 +36,18 @@ struct machine {
 	bool failed;
 };
 
-static struct machine machine_of(FILE *out, const struct report_options *options, uint64_t total)
+/* What is left out is what is left out of the text. */
+static uint64_t least_of(const struct report_options *options, uint64_t total, uint64_t waited)
+{
+	return (uint64_t)(options->threshold / 100 * (double)(total > waited ? total - waited : total));
+}
+
+static struct machine machine_of(
+	FILE *out, const struct report_options *options, const struct profile_node *nodes)
 {
 	return (struct machine){.out = out,
 		.options = options,
-		.least = (uint64_t)(options->threshold / 100 * (double)total)};
+		.least = least_of(options, nodes->inclusive, table_waited(options, nodes))};
 }
 
 /* Makes room for m->levels[level]; if there is none, nothing is right any more. */
@@ -162,7 +170,7 @@ static int json_nodes(struct walker *walker, struct machine *m)
 int report_json_tree(FILE *out, const struct report_options *options, const struct profile_node *nodes,
 	const struct report_over *over, const struct sheet *sheet)
 {
-	struct machine m = machine_of(out, options, nodes[0].inclusive);
+	struct machine m = machine_of(out, options, nodes);
 	struct walker walker = {.tree = nodes,
 		.links = node_links,
 		.visible = node_visible,
@@ -233,26 +241,24 @@ int report_json_diff(FILE *out, const struct report_options *options, const stru
 }
 
 static bool row_is_visible(const struct report_options *options, const struct profile_flat *flat, size_t i,
-	uint64_t total, const struct sheet *sheet)
+	uint64_t least, const struct sheet *sheet)
 {
 	if (sheet && sheet->set->shown_count)
 		return sheet_share(sheet, sheet->size[i]) >= options->threshold;
-	return flat->rows[i].inclusive >= (uint64_t)(options->threshold / 100 * (double)total);
+	return table_weight(&flat->rows[i], options->sort) >= least;
 }
 
 void report_json_rows(FILE *out, const struct report_options *options, const struct profile_flat *flat,
 	const struct sheet *sheet)
 {
-	uint64_t total = 0;
+	uint64_t waited, total = table_total(flat, &waited), least = least_of(options, total, waited);
 	const char *comma = "\n";
 
-	for (size_t i = 0; i < flat->count; i++)
-		total += flat->rows[i].exclusive + flat->rows[i].blocked;
 	fputs(",\n\"rows\":[", out);
 	for (size_t i = 0; i < flat->count; i++) {
 		const struct profile_row *r = &flat->rows[i];
 
-		if (!row_is_visible(options, flat, i, total, sheet))
+		if (!row_is_visible(options, flat, i, least, sheet))
 			continue;
 		fprintf(out, "%s{", comma);
 		put_identity(out, r->kind, r->name, r->file, r->line);
@@ -361,7 +367,7 @@ static void csv_diff_node(const struct walker *w, uint32_t i)
 int report_csv_tree(FILE *out, const struct report_options *options, const struct profile_node *nodes,
 	const struct report_over *over, const struct sheet *sheet)
 {
-	struct machine m = machine_of(out, options, nodes[0].inclusive);
+	struct machine m = machine_of(out, options, nodes);
 	struct walker walker = {.tree = nodes,
 		.links = node_links,
 		.visible = node_visible,
@@ -401,10 +407,8 @@ int report_csv_diff(FILE *out, const struct report_options *options, const struc
 void report_csv_rows(FILE *out, const struct report_options *options, const struct profile_flat *flat,
 	const struct sheet *sheet)
 {
-	uint64_t total = 0;
+	uint64_t waited, total = table_total(flat, &waited), least = least_of(options, total, waited);
 
-	for (size_t i = 0; i < flat->count; i++)
-		total += flat->rows[i].exclusive + flat->rows[i].blocked;
 	fputs("name,kind,file,line,module,calls,samples,inclusive_ns,exclusive_ns,blocked_ns,guess", out);
 	if (sheet)
 		sheet_csv_heading(out, sheet->set, "");
@@ -412,7 +416,7 @@ void report_csv_rows(FILE *out, const struct report_options *options, const stru
 	for (size_t i = 0; i < flat->count; i++) {
 		const struct profile_row *r = &flat->rows[i];
 
-		if (!row_is_visible(options, flat, i, total, sheet))
+		if (!row_is_visible(options, flat, i, least, sheet))
 			continue;
 		csv_string(out, r->name);
 		fprintf(out, ",%s,", report_kind_name(r->kind));

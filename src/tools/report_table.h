@@ -39,6 +39,11 @@ void table_init(struct table *table, struct style *style, const struct report_op
 /* ns that were blocked outside all probes: at the root, or below it at those of threads and ranks. */
 uint64_t table_waited(const struct report_options *options, const struct profile_node *nodes);
 
+/* The same of a table: the time of all rows, and *ret_waited of it. */
+uint64_t table_total(const struct profile_flat *flat, uint64_t *ret_waited);
+/* By what a row is left out. */
+uint64_t table_weight(const struct profile_row *row, enum profile_sort sort);
+
 /* Whether there is room for `columns`; what is not for a terminal has any. */
 bool table_has_room(const struct table *table, unsigned columns);
 

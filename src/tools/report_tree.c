@@ -309,9 +309,21 @@ static void put_row(struct table *t, const struct profile_row *row, size_t numbe
 	style_label(t->style, &label, (unsigned)used);
 }
 
-static uint64_t row_weight(const struct profile_row *row, enum profile_sort sort)
+uint64_t table_weight(const struct profile_row *row, enum profile_sort sort)
 {
 	return sort == PROFILE_SORT_INCLUSIVE ? row->inclusive : row->exclusive + row->blocked;
+}
+
+uint64_t table_total(const struct profile_flat *flat, uint64_t *ret_waited)
+{
+	uint64_t total = 0;
+
+	*ret_waited = 0;
+	for (size_t i = 0; i < flat->count; i++) {
+		total += flat->rows[i].exclusive + flat->rows[i].blocked;
+		*ret_waited += flat->rows[i].kind == PROFILE_ROOT ? flat->rows[i].blocked : 0;
+	}
+	return total;
 }
 
 static const char *const flat_headings[] = {"function", "line", "module", "thread", "file"};
@@ -343,13 +355,9 @@ void report_flat_of_metrics(struct style *style, const struct report_options *op
 void report_flat(struct style *style, const struct report_options *options, const struct profile_flat *flat)
 {
 	struct table table;
-	uint64_t total = 0, waited = 0, rest = 0;
+	uint64_t waited, total = table_total(flat, &waited), rest = 0;
 	size_t hidden = 0;
 
-	for (size_t i = 0; i < flat->count; i++) {
-		total += flat->rows[i].exclusive + flat->rows[i].blocked;
-		waited += flat->rows[i].kind == PROFILE_ROOT ? flat->rows[i].blocked : 0;
-	}
 	table_init(&table, style, options, total, waited);
 	table.inclusive = table.rows = true;
 	for (size_t i = 0; i < flat->count; i++) {
@@ -358,7 +366,7 @@ void report_flat(struct style *style, const struct report_options *options, cons
 	}
 	put_heading(&table, flat_headings[options->by]);
 	for (size_t i = 0; i < flat->count; i++) {
-		if (row_weight(&flat->rows[i], options->sort) >= table.least) {
+		if (table_weight(&flat->rows[i], options->sort) >= table.least) {
 			put_row(&table, &flat->rows[i], i);
 		} else {
 			hidden++;

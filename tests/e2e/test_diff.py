@@ -3,6 +3,7 @@ in two folders."""
 
 import csv
 import io
+import json
 import shutil
 
 import pytest
@@ -410,3 +411,17 @@ def test_shares_are_of_what_did_not_wait(scripts, tmp_path):
         screen = terminal.wait(lambda screen: len(screen.rstrip().splitlines()) > len(nodes) + 2, "all nodes")
         at = screen.splitlines()[1].index("change%") + len("change%")
         assert [line[at - 7:at].strip() for line in screen.splitlines()[2:2 + len(nodes)]] == printed
+
+
+@pytest.mark.parametrize("view", [[], ["--reverse"], ["--flat"], ["--flat=module"]])
+def test_scripts_get_what_the_text_shows(scripts, view):
+    """A threshold is a share of what did not wait, whatever is printed."""
+    def names(*options):
+        return run(HYBRID_REPORT, *view, "--functions", "--threshold", "20", *options, scripts[0]).stdout
+
+    lines = names().splitlines()
+    head = next(i for i, line in enumerate(lines) if line.endswith("seconds)"))
+    shown = [line for line in lines[head + 1:] if line.strip() and " more below " not in line]
+    things = json.loads(names("--json"))
+    assert len(shown) == len(things.get("nodes") or things["rows"]) > 1
+    assert len(shown) == len(names("--csv").splitlines()) - 1
