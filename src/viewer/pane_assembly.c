@@ -292,7 +292,7 @@ static void release(struct pane *pane, struct app *app)
 }
 
 static const struct binding bindings[] = {
-	{{'\n', '\r', KEY_ENTER}, "Follow", "go where the jump or call leads to", follow},
+	{{'\n'}, "Follow", "go where the jump or call leads to", follow},
 	{{']'}, "Hot", "the next hot instruction (at least a tenth of the hottest)", hot_next},
 	{{'['}, NULL, "the previous hot instruction", hot_previous},
 	{{'H'}, NULL, "go to the hottest instruction", go_hottest},

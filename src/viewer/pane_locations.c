@@ -1,6 +1,5 @@
 /* Locations: the node under the tree's cursor over threads or processes, with what is even and what is not.
  */
-#include <curses.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -407,7 +406,7 @@ static bool find(struct pane *pane, struct app *app, int direction, bool here)
 }
 
 static const struct binding bindings[] = {
-	{{'\n', KEY_ENTER}, "Only", "show only this location, or those that are picked", take},
+	{{'\n'}, "Only", "show only this location, or those that are picked", take},
 	{{' '}, "Pick", "pick this location, or not", pick},
 	{{'*'}, "All", "show all locations", take_all},
 	{{'c'}, "Value", "next value: inclusive, exclusive, samples, calls, metrics", next_value},

@@ -79,11 +79,12 @@ static void draw_spread(const struct locations_pane *p, const struct area *area,
 
 static void draw_head(const struct locations_pane *p, const struct app *app, const struct area *area)
 {
+	static const char *const words[2][2] = {{"threads", "thread"}, {"processes", "process"}};
 	uint64_t parts = parts_of(p);
 	char over[64];
 	int x = canvas_printf(area, 0, 0, INK_PLAIN, "%s of ", shown_name(p));
 
-	snprintf(over, sizeof(over), " over %" PRIu64 " %s%s", parts, p->by_process ? "processes" : "threads",
+	snprintf(over, sizeof(over), " over %" PRIu64 " %s%s", parts, words[p->by_process][parts == 1],
 		p->by_value ? ", largest first" : "");
 	x += canvas_name(area, 0, x, area->width - x - (int)strlen(over), INK_BOLD, focus_name(app));
 	canvas_text(area, 0, x, INK_PLAIN, over);

@@ -367,7 +367,7 @@ static void release(struct pane *pane, struct app *app)
 }
 
 static const struct binding bindings[] = {
-	{{'\n', '\r', KEY_ENTER}, NULL, "take the line as what is looked at", choose},
+	{{'\n'}, NULL, "take the line as what is looked at", choose},
 	{{']'}, "Hot", "the next hot line (at least a tenth of the hottest)", hot_next},
 	{{'['}, NULL, "the previous hot line", hot_previous},
 	{{'H'}, NULL, "go to the hottest line of the file", hottest},

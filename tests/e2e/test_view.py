@@ -253,6 +253,21 @@ def test_help_scrolls(tmp_path, experiment):
         terminal.wait_for("\nCall tree")
 
 
+def test_help_fits_into_80_columns(terminal, experiment):
+    terminal.resize(80, 70)
+    terminal.view(experiment, until="call tree")
+    for keys in "1", "2", "3", "4", "5", "6", "7", "8", "1s", "1sa":
+        terminal.keys(*keys, "?")
+        narrow = terminal.wait(lambda screen: "back to where help was asked for" in screen, "all of the help")
+        assert "^M" not in narrow  # it is Enter
+        terminal.resize(200, 70)
+        wide = terminal.wait(lambda screen: "1tree  2reverse" in screen, "the wide screen")
+        assert narrow.splitlines()[1:] == wide.splitlines()[1:]
+        terminal.resize(80, 70)
+        terminal.keys("q")
+        terminal.wait(lambda screen: "1tree 2reverse" in screen and "back to where" not in screen, "the pane")
+
+
 def test_search(terminal, experiment):
     terminal.view(experiment, until="call tree")
     terminal.keys("?")
