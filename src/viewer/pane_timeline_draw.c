@@ -175,6 +175,19 @@ static void draw_row(const struct timeline_pane *t, const struct area *bands, in
 	}
 }
 
+/* In so many columns: numbers tell threads apart, what a thread calls itself goes first. */
+static void name_row(const struct hyb_location_info *location, const struct canvas *canvas, int room,
+	char name[PROFILE_LOCATION_NAME])
+{
+	size_t length, own = strlen(location->name);
+
+	profile_name_location(location, name);
+	length = strlen(name);
+	if (canvas_columns(canvas, name) > room && own && length > own &&
+		!strcmp(name + length - own, location->name))
+		name[length - own - 1] = 0;
+}
+
 static void draw_rows(const struct timeline_pane *t, const struct area *area)
 {
 	struct area bands = bands_of(t, area);
@@ -188,7 +201,7 @@ static void draw_rows(const struct timeline_pane *t, const struct area *area)
 		if (t->one)
 			snprintf(name, sizeof(name), "%zu", row + 1);
 		else
-			profile_name_location(location_at(t, row), name);
+			name_row(location_at(t, row), area->canvas, names - 1, name);
 		canvas_cut(area, y, 0, names - 1, INK_PLAIN, name);
 		if (row == t->list.cursor)
 			canvas_reverse(area, y, 0, names - 1);
