@@ -386,6 +386,8 @@ void tree_key_hide(struct app *app, struct pane *pane)
 			*first ? "," : "", letters[i], words[i], letters[i] == 'f' ? name : path_base(name));
 		*first = letters[i]; /* the last that there is: the most that can be hidden */
 	}
+	if (used < sizeof(question))
+		snprintf(question + used, sizeof(question) - used, ":"); /* the answer stands behind it */
 	if (*first)
 		app_prompt(app, question, first, NULL, hide);
 	else

@@ -368,7 +368,7 @@ def test_hide_gives_time_to_the_caller(archives, tmp_path):
     with Terminal(tmp_path, 100, 30) as terminal:
         terminal.view("--threshold", "0", archives[0], until="output")
         terminal.keys("Down", "Down", "Down", "x")
-        terminal.wait_for("f function multiply")
+        assert "f function multiply, i file solve.c: i" in terminal.wait_for("f function multiply")
         terminal.keys("C-u")
         terminal.type("f")
         terminal.keys("Enter")
