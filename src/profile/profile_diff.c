@@ -53,19 +53,22 @@ static int list_paths(struct paths *paths, const struct profile *profile, struct
 	const char *(*get)(const struct profile_node *n))
 {
 	const struct profile_node *nodes = profile_nodes(profile);
-	size_t count = profile_count(profile);
+	size_t count = profile_count(profile), listed = 0;
 
 	paths->all = calloc(count, sizeof(*paths->all));
 	paths->same = calloc(count, sizeof(*paths->same));
 	if (!paths->all || !paths->same)
 		return HYB_ENOMEM;
 	for (size_t i = 0; i < count; i++) {
-		paths->all[i] = strings_get(strings, get(&nodes[i]));
-		if (!paths->all[i])
+		const char *path = strings_get(strings, get(&nodes[i]));
+
+		if (!path)
 			return HYB_ENOMEM;
+		if (!listed || path != paths->all[listed - 1]) /* neighbours are often of one file */
+			paths->all[listed++] = path;
 	}
-	qsort(paths->all, count, sizeof(*paths->all), compare_addresses);
-	for (size_t i = 0; i < count; i++)
+	qsort(paths->all, listed, sizeof(*paths->all), compare_addresses);
+	for (size_t i = 0; i < listed; i++)
 		if (!i || paths->all[i] != paths->all[i - 1])
 			paths->all[paths->count++] = paths->all[i];
 	return 0;
