@@ -376,7 +376,7 @@ static void mouse(struct pane *pane, struct app *app, int y, int x, unsigned but
 
 	(void)app;
 	(void)button;
-	if (y < HEAD)
+	if (y < HEAD || p->list.top + (size_t)(y - HEAD) >= p->list.count)
 		return;
 	list_move(&p->list, (long)(p->list.top + (size_t)(y - HEAD)) - (long)p->list.cursor);
 	if (p->view == MATRIX && p->matrix.side && x >= LABEL &&

@@ -331,14 +331,16 @@ static void mouse(struct pane *pane, struct app *app, int y, int x, unsigned but
 {
 	struct timeline_pane *t = ready(pane);
 	int column;
+	size_t row;
 
 	if (!t || (button != MOUSE_CLICK && button != MOUSE_DOUBLE))
 		return;
 	column = x - timeline_name_width(t);
 	if (column >= 0 && column < timeline_columns(t))
 		t->cursor = timeline_edge(t, column);
-	if (y >= TIMELINE_TOP && y < TIMELINE_TOP + t->list.height)
-		list_move(&t->list, (long)t->list.top + y - TIMELINE_TOP - (long)t->list.cursor);
+	row = t->list.top + (size_t)(y - TIMELINE_TOP);
+	if (y >= TIMELINE_TOP && y < TIMELINE_TOP + t->list.height && row < t->list.count)
+		list_move(&t->list, (long)row - (long)t->list.cursor);
 	tell_focus(t, app);
 	if (button == MOUSE_DOUBLE)
 		enter(t, app);

@@ -133,6 +133,8 @@ def test_timeline(terminal):
     y, _ = place(terminal, "rank 1")
     terminal.mouse(y, place(terminal, "main ──")[1] + 3)
     terminal.wait_for("main (main.c:12)  for about 9.7 ms")
+    terminal.mouse(15, place(terminal, "main ──")[1] + 4)  # below the rows: the same row, a column on
+    terminal.wait_for("56.1 ms  main")
     double_click(terminal, "rank 2 t")
     terminal.wait_for("rank 2 thread 2 worker")
 
@@ -142,6 +144,9 @@ def test_communication(terminal):
     y, x = place(terminal, "1       .       1")
     terminal.mouse(y, x + 16)
     terminal.wait_for("from 1 to 2: 1 message")
+    terminal.mouse(15, x)  # below all ranks
+    terminal.keys("Left")
+    terminal.wait_for("from 1 to 1: 0 messages")
 
 
 def test_both_panes(tmp_path, archives):
