@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "base/array.h"
-#include "base/path.h"
 #include "converters/formats.h"
 #include "format/format.h"
 #include "profile/figures.h"
@@ -543,7 +542,7 @@ const char *events_node_name(const struct events_walk *walk, uint32_t node)
 
 void events_process_name(const struct hyb_process *process, char *text, size_t size)
 {
-	const char *program = process->module_count ? path_base(process->modules[0].path) : "";
+	const char *program = profile_program(process);
 
 	if (process->rank != HYB_RANK_NONE)
 		snprintf(text, size, "rank %" PRIu32 "%s%s", process->rank, *program ? " " : "", program);

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/path.h"
 #include "format/format.h"
 #include "profile/state.h"
 
@@ -39,18 +40,25 @@ struct profile *profile_new(const struct profile_options *options)
 	return p;
 }
 
-/* "rank 3", "process 17.1": what all threads of a process have in common. */
+const char *profile_program(const struct hyb_process *process)
+{
+	return process->module_count ? path_base(process->modules[0].path) : "";
+}
+
+/* "rank 3", "solver 17", "sh 18.1": what all threads of a process have in common. */
 static void name_process(const struct hyb_process *process, char *text, size_t size)
 {
+	const char *program = *profile_program(process) ? profile_program(process) : "process";
+
 	if (process->world && process->rank != HYB_RANK_NONE)
 		snprintf(text, size, "rank %" PRIu32, process->rank);
 	else if (process->image)
-		snprintf(text, size, "process %" PRIu32 ".%" PRIu32, process->pid, process->image);
+		snprintf(text, size, "%.40s %" PRIu32 ".%" PRIu32, program, process->pid, process->image);
 	else
-		snprintf(text, size, "process %" PRIu32, process->pid);
+		snprintf(text, size, "%.40s %" PRIu32, program, process->pid);
 }
 
-/* A thread: of a rank the first is the rank itself, the others have their numbers. */
+/* A thread: the first of a rank or process is that itself; of a rank the others have their numbers. */
 const char *profile_name_location(const struct hyb_location_info *location, char text[PROFILE_LOCATION_NAME])
 {
 	const struct hyb_process *process = location->process;
@@ -58,10 +66,10 @@ const char *profile_name_location(const struct hyb_location_info *location, char
 	char common[64];
 
 	name_process(process, common, sizeof(common));
-	if (!is_rank)
+	if (!is_rank && location->tid != process->pid)
 		snprintf(text, PROFILE_LOCATION_NAME, "%s thread %" PRIu32 "%s%.64s", common, location->tid,
 			*location->name ? " " : "", location->name);
-	else if (location->id > 1)
+	else if (is_rank && location->id > 1)
 		snprintf(text, PROFILE_LOCATION_NAME, "%s thread %" PRIu32 "%s%.64s", common, location->id,
 			*location->name ? " " : "", location->name);
 	else

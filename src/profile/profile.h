@@ -280,8 +280,11 @@ const struct profile_node *profile_nodes(const struct profile *profile); /* node
 uint64_t profile_whole(const struct profile_node *top);
 const struct profile_quality *profile_quality(const struct profile *profile);
 
-/* "rank 3 thread 2 worker", "process 12 thread 12": what a location is called wherever it is shown. The
- * buffer is returned. */
+/* The program that a process ran, without its folder; "" if that is not known. The process's string. */
+const char *profile_program(const struct hyb_process *process);
+
+/* "rank 3 thread 2 worker", "solver 12", "process 12 thread 14 worker" of an unknown program: what a location
+ * is called wherever it is shown. The buffer is returned. */
 #define PROFILE_LOCATION_NAME 160
 const char *profile_name_location(const struct hyb_location_info *location, char text[PROFILE_LOCATION_NAME]);
 

@@ -92,7 +92,7 @@ def duration(ns):
 
 def rows_of(screen):
     """name -> value, of the rows below the heading."""
-    row = r"^[● ] (rank \d(?: thread \d+(?: \S+)?)?|process \d+ thread \d+(?: \S+)?) {2,}(\S+(?: [num]?s)?)"
+    row = r"^[● ] (\S+ \d+(?: thread \d+(?: \S+)?)?) {2,}(\S+(?: [num]?s)?)"
     return {match[1]: match[2] for match in re.finditer(row, screen, re.M)}
 
 
@@ -226,7 +226,7 @@ def test_without_mpi(measure, compile_c, terminal):
 
 def chosen(screen):
     """The threads that are shown, when others are not."""
-    rows = re.findall(r"^[● ] (process \d+ thread \d+)(.*)", screen, re.M)
+    rows = re.findall(r"^[● ] (\S+ \d+(?: thread \d+)?) {2,}(.*)", screen, re.M)
     return [name for name, rest in rows if "not selected" not in rest] if "not selected" in screen else []
 
 
@@ -239,11 +239,11 @@ def test_picks_stay_where_threads_come(compile_c, terminal, tmp_path):
             terminal.view("--live", "--view", "locations", path, until=" thread")
             terminal.keys("Space")
             screen = terminal.wait(lambda screen: re.search(r"^●", screen, re.M), "the mark")
-            (picked,) = re.findall(r"^● (process \d+ thread \d+)", screen, re.M)
+            (picked,) = re.findall(r"^● (\S+ \d+(?: thread \d+)?) ", screen, re.M)
             count = int(re.search(r"over (\d+) threads", screen)[1])
             terminal.wait(
                 lambda screen: int((re.search(r"over (\d+) threads", screen) or [0, 0])[1]) > count + 2
-                and re.findall(r"^● (process \d+ thread \d+)", screen, re.M) == [picked], "more threads")
+                and re.findall(r"^● (\S+ \d+(?: thread \d+)?) ", screen, re.M) == [picked], "more threads")
             terminal.keys("Enter")
             terminal.wait(lambda screen: chosen(screen) == [picked], picked)
         finally:

@@ -180,10 +180,10 @@ static void test_threads(void **state)
 
 	assert_int_equal(profile_flat(p, PROFILE_BY_THREAD, PROFILE_SORT_EXCLUSIVE, &flat), 0);
 	assert_int_equal(flat.count, 2);
-	assert_string_equal(flat.rows[0].name, "process 100 thread 10");
+	assert_string_equal(flat.rows[0].name, "prog 100 thread 10");
 	assert_int_equal(flat.rows[0].exclusive, 100000);
 	assert_int_equal(flat.rows[0].calls, 3);
-	assert_string_equal(flat.rows[1].name, "process 100 thread 11");
+	assert_string_equal(flat.rows[1].name, "prog 100 thread 11");
 	assert_int_equal(flat.rows[1].exclusive, 50000);
 	profile_flat_release(&flat);
 	profile_free(p);

@@ -374,7 +374,7 @@ static void test_split_locations(void **state)
 	fixture_add(a, p);
 	fixture_add(b, p);
 	assert_int_equal(profile_finish(p, &err), 0);
-	assert_int_equal(find_node(p, PROFILE_PROBE, "process 7 thread 7", 0)->inclusive, 1000);
+	assert_int_equal(find_node(p, PROFILE_PROBE, "process 7", 0)->inclusive, 1000);
 	assert_int_equal(find_node(p, PROFILE_PROBE, "process 7 thread 8 worker", 0)->inclusive, 1000);
 	assert_int_equal(profile_nodes(p)[0].inclusive, 2000);
 	assert_int_equal(profile_quality(p)->locations, 2);

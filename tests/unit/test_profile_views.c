@@ -160,8 +160,8 @@ static void test_by_thread(void **state)
 	assert_int_equal(profile_finish(p, &err), 0);
 	assert_int_equal(profile_flat(p, PROFILE_BY_THREAD, PROFILE_SORT_EXCLUSIVE, &flat), 0);
 	assert_int_equal(flat.count, 2);
-	assert_int_equal(find_row(&flat, "process 7 thread 7", 0)->exclusive, 1000);
-	assert_int_equal(find_row(&flat, "process 7 thread 7", 0)->samples, 10);
+	assert_int_equal(find_row(&flat, "process 7", 0)->exclusive, 1000);
+	assert_int_equal(find_row(&flat, "process 7", 0)->samples, 10);
 	assert_int_equal(find_row(&flat, "process 7 thread 8", 0)->exclusive, 400);
 	assert_int_equal(find_row(&flat, "process 7 thread 8", 0)->blocked, 600);
 	assert_int_equal(find_row(&flat, "process 7 thread 8", 0)->inclusive, 1000);
