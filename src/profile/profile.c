@@ -63,17 +63,15 @@ const char *profile_name_location(const struct hyb_location_info *location, char
 {
 	const struct hyb_process *process = location->process;
 	bool is_rank = process->world && process->rank != HYB_RANK_NONE;
-	char common[64];
+	uint32_t number = is_rank ? location->id : location->tid;
+	bool first = is_rank ? location->id <= 1 : location->tid == process->pid;
+	const char *name = is_rank && first ? "" : location->name;
+	char common[64], thread[24] = "";
 
 	name_process(process, common, sizeof(common));
-	if (!is_rank && location->tid != process->pid)
-		snprintf(text, PROFILE_LOCATION_NAME, "%s thread %" PRIu32 "%s%.64s", common, location->tid,
-			*location->name ? " " : "", location->name);
-	else if (is_rank && location->id > 1)
-		snprintf(text, PROFILE_LOCATION_NAME, "%s thread %" PRIu32 "%s%.64s", common, location->id,
-			*location->name ? " " : "", location->name);
-	else
-		snprintf(text, PROFILE_LOCATION_NAME, "%s", common);
+	if (!first)
+		snprintf(thread, sizeof(thread), " thread %" PRIu32, number);
+	snprintf(text, PROFILE_LOCATION_NAME, "%s%s%s%.64s", common, thread, *name ? " " : "", name);
 	return text;
 }
 

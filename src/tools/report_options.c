@@ -86,7 +86,7 @@ static const struct option long_options[] = {
 static const char help_text[] =
 	"Usage: hybrid-report [options] PATH...\n"
 	"Prints what hybrid-run measured: how good the measurement is, then where the time went.\n"
-	"PATH is an experiment (a directory) or one .hyb file; several are merged.\n"
+	"PATH is an experiment (a directory), one .hyb file or an OTF2 archive; several are merged.\n"
 	"\n"
 	"What to show:\n"
 	"      --tree             the call tree from the top (default)\n"
