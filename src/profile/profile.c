@@ -64,7 +64,7 @@ const char *profile_name_location(const struct hyb_location_info *location, char
 	const struct hyb_process *process = location->process;
 	bool is_rank = process->world && process->rank != HYB_RANK_NONE;
 	uint32_t number = is_rank ? location->id : location->tid;
-	bool first = is_rank ? location->id <= 1 : location->tid == process->pid;
+	bool first = location->id <= 1 && (is_rank || location->tid == process->pid);
 	const char *name = is_rank && first ? "" : location->name;
 	char common[64], thread[24] = "";
 
