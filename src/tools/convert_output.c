@@ -93,6 +93,8 @@ static int close_file(void *cookie)
 /* A stream that remembers why it failed: stdio goes on behind an error, and errno with it. */
 static int open_stream(struct output *output, int fd)
 {
+	static char buffer[BLOCK]; /* one output is open at a time */
+
 	output->fd = fd;
 	output->file =
 		fopencookie(output, "w", (cookie_io_functions_t){.write = write_all, .close = close_file});
@@ -100,7 +102,7 @@ static int open_stream(struct output *output, int fd)
 		close(fd);
 		return convert_failed("out of memory");
 	}
-	setvbuf(output->file, NULL, _IOFBF, BLOCK);
+	setvbuf(output->file, buffer, _IOFBF, sizeof(buffer));
 	return 0;
 }
 
@@ -219,6 +221,8 @@ int output_finish(struct output *output)
 
 void output_abandon(struct output *output)
 {
+	if (!output->error)
+		output->error = ECANCELED; /* nothing more is written, to a pipe that may be full */
 	if (output->file)
 		fclose(output->file);
 	output->file = NULL;

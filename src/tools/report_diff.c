@@ -92,7 +92,9 @@ void difference_release(struct difference *d)
 
 bool difference_shows(const struct difference *d, const struct report_options *options, uint32_t node)
 {
-	return d->nodes[node].change >= floor(options->threshold / 100 * d->whole);
+	double least = options->threshold / 100 * d->whole;
+
+	return d->nodes[node].change >= (d->column == d->set->metrics ? floor(least) : least); /* whole ns */
 }
 
 void difference_links(const void *tree, uint32_t i, uint32_t *ret_child, uint32_t *ret_next)
