@@ -18,6 +18,7 @@ struct tree_request {
 	struct hide_list hide;
 	struct snapshot *snapshot; /* kept, in the thread that draws */
 	struct profile_node *window; /* nodes of a window of time, the request's own; or NULL */
+	uint64_t from, to; /* that, ns */
 };
 
 struct tree_data {

@@ -168,12 +168,6 @@ static void make_rows(struct locations_pane *p, struct app *app)
 
 /* ------------------------------------------------------------------ data */
 
-static bool is_same_thread(const struct hyb_location_info *a, const struct hyb_location_info *b)
-{
-	return a->id == b->id && a->process->pid == b->process->pid &&
-	       a->process->image == b->process->image && !strcmp(a->process->host, b->process->host);
-}
-
 /* Flags of locations, for another snapshot: those that are in both stand in the same order. NULL: memory is
  * out. */
 static bool *carry(const bool *flags, const struct snapshot *from, const struct snapshot *to)

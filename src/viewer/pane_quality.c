@@ -128,7 +128,8 @@ static void update(struct pane *pane, struct app *app, unsigned changed)
 		return;
 	if (pending)
 		work_cancel(app->work, &pending->job);
-	if (last && last->snapshot != snapshot && snapshot->running && live_wait(&quality->live) > 0)
+	if (last && last->snapshot != snapshot && snapshot->running &&
+		query_is(&last->snapshot->query, &snapshot->query) && live_wait(&quality->live) > 0)
 		snapshot = last->snapshot;
 	if (!last || last->snapshot != snapshot || last->width != width || pending)
 		start(quality, app, snapshot, width);

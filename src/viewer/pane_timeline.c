@@ -37,8 +37,7 @@ int timeline_cursor_column(const struct timeline_pane *t)
 											     : column;
 }
 
-/* What the cursor is on, for the panes at the side. */
-static void tell_focus(struct timeline_pane *t, struct app *app)
+void timeline_tell_focus(struct timeline_pane *t, struct app *app)
 {
 	struct focus focus = {0};
 	uint32_t node;
@@ -88,7 +87,7 @@ static void zoom(struct timeline_pane *t, struct app *app, bool in)
 
 	left = (uint64_t)((unsigned __int128)(t->cursor - t->from) * wanted / length);
 	set_window(t, app, t->cursor > left ? t->cursor - left : 0, wanted);
-	tell_focus(t, app);
+	timeline_tell_focus(t, app);
 }
 
 static void pan(struct timeline_pane *t, struct app *app, bool right, uint64_t by)
@@ -97,7 +96,7 @@ static void pan(struct timeline_pane *t, struct app *app, bool right, uint64_t b
 
 	set_window(t, app, right ? t->from + by : t->from > by ? t->from - by : 0, t->to - t->from);
 	t->cursor = t->from + inside;
-	tell_focus(t, app);
+	timeline_tell_focus(t, app);
 }
 
 /* The cursor by columns; at the edge the window goes with it. */
@@ -115,7 +114,7 @@ static void step(struct timeline_pane *t, struct app *app, int columns)
 	}
 	column = column < 0 ? 0 : column > last ? last : column;
 	t->cursor = timeline_edge(t, column);
-	tell_focus(t, app);
+	timeline_tell_focus(t, app);
 }
 
 /* ---------------------------------------------------------------- keys */
@@ -158,7 +157,7 @@ static void seek_change(struct timeline_pane *t, struct app *app, int direction)
 	column = direction > 0 ? end : begin - 1;
 	if (column >= 0 && column < timeline_columns(t))
 		t->cursor = timeline_edge(t, column);
-	tell_focus(t, app);
+	timeline_tell_focus(t, app);
 }
 
 KEY(key_next, seek_change(t, app, 1))
@@ -172,7 +171,7 @@ static void show_all(struct timeline_pane *t, struct app *app)
 	list_set(&t->list, t->base->location_count, timeline_height(t, t->pane.height));
 	list_move(&t->list, (long)t->row - (long)t->list.cursor);
 	timeline_ask(t, app);
-	tell_focus(t, app);
+	timeline_tell_focus(t, app);
 }
 
 KEY(key_back, show_all(t, app))
@@ -189,12 +188,12 @@ static void enter(struct timeline_pane *t, struct app *app)
 		t->list = (struct list){.height = t->list.height};
 		list_set(&t->list, timeline_rows(t), timeline_height(t, t->pane.height));
 		timeline_ask(t, app);
-		tell_focus(t, app);
+		timeline_tell_focus(t, app);
 		return;
 	}
 	timeline_band(t, t->list.cursor, column, &begin, &end);
 	set_window(t, app, timeline_edge(t, begin), timeline_edge(t, end) - timeline_edge(t, begin));
-	tell_focus(t, app);
+	timeline_tell_focus(t, app);
 }
 
 KEY(key_enter, enter(t, app))
@@ -209,7 +208,7 @@ static void change_depth(struct timeline_pane *t, struct app *app, bool deeper)
 		t->depth = t->depth ? t->depth - 1 : most - 1;
 	if (t->one)
 		app_say(app, INK_PLAIN, "all levels show; the level is for many locations");
-	tell_focus(t, app);
+	timeline_tell_focus(t, app);
 }
 
 KEY(key_depth, change_depth(t, app, true))
@@ -266,6 +265,7 @@ static void take_snapshot(struct timeline_pane *t, struct app *app)
 
 	if (!base) {
 		app_say(app, INK_BAD, "memory is out: the timeline stays as it is");
+		timeline_show_all(app);
 		return;
 	}
 	timeline_base_drop(t->fresh);
@@ -284,14 +284,17 @@ static void take_snapshot(struct timeline_pane *t, struct app *app)
 		timeline_ask_messages(t, app);
 }
 
-/* Of a run that goes on what is under way ends first, and then there is a pause, as between readings. */
+/* Of a run that goes on what is under way ends first, and then there is a pause, as between readings; what
+ * the user has asked for comes at once. */
 static bool is_due(const struct timeline_pane *t, const struct app *app)
 {
 	const struct timeline_base *newest = t->fresh ? t->fresh : t->base;
 
 	if (!app->snapshot || (newest && newest->snapshot == app->snapshot))
 		return false;
-	return !t->data || !app->snapshot->running || (!(t->fresh && t->job) && live_wait(&t->live) <= 0);
+	return !t->data || !app->snapshot->running ||
+	       !query_is(&newest->snapshot->query, &app->snapshot->query) ||
+	       (!(t->fresh && t->job) && live_wait(&t->live) <= 0);
 }
 
 static void update(struct pane *pane, struct app *app, unsigned changed)
@@ -324,7 +327,7 @@ static void moved(struct pane *pane, struct app *app)
 	struct timeline_pane *t = ready(pane);
 
 	if (t)
-		tell_focus(t, app);
+		timeline_tell_focus(t, app);
 }
 
 static void mouse(struct pane *pane, struct app *app, int y, int x, unsigned button)
@@ -341,7 +344,7 @@ static void mouse(struct pane *pane, struct app *app, int y, int x, unsigned but
 	row = t->list.top + (size_t)(y - TIMELINE_TOP);
 	if (y >= TIMELINE_TOP && y < TIMELINE_TOP + t->list.height && row < t->list.count)
 		list_move(&t->list, (long)row - (long)t->list.cursor);
-	tell_focus(t, app);
+	timeline_tell_focus(t, app);
 	if (button == MOUSE_DOUBLE)
 		enter(t, app);
 }

@@ -51,6 +51,8 @@ int timeline_columns(const struct timeline_pane *t);
 /* Column of the window that the cursor is in, and where columns begin. */
 int timeline_cursor_column(const struct timeline_pane *t);
 uint64_t timeline_edge(const struct timeline_pane *t, int column);
+/* What the cursor is on, for the panes at the side. */
+void timeline_tell_focus(struct timeline_pane *t, struct app *app);
 
 /* ---- pane_timeline_data.c: asks for what is wanted; finds it. */
 /* The newer snapshot's turn: what belongs to the old one is freed. */

@@ -55,13 +55,14 @@ static void share_window(struct timeline_job *j)
 	struct window window = {&j->pane->pane, j->ret->from, j->ret->to, j->ret->nodes};
 
 	j->ret->nodes = NULL;
-	if (j->app->snapshot == j->base->snapshot && !j->whole) {
-		app_window(j->app, &window);
-		return;
+	if (j->app->snapshot != j->base->snapshot || j->whole) {
+		free(window.nodes);
+		window.nodes = NULL; /* of the newer snapshot they are to come */
 	}
-	free(window.nodes);
 	if (j->whole)
 		timeline_show_all(j->app);
+	else
+		app_window(j->app, &window);
 }
 
 void timeline_forget(struct timeline_pane *t)
@@ -87,14 +88,9 @@ void timeline_renew(struct timeline_pane *t, struct app *app)
 /* The same thread in a newer snapshot: its row, or SIZE_MAX. */
 static size_t find_again(const struct timeline_base *base, const struct hyb_location_info *location)
 {
-	for (size_t i = 0; i < base->location_count; i++) {
-		const struct hyb_location_info *l = base->snapshot->locations[base->locations[i]];
-
-		if (l->id == location->id && l->process->pid == location->process->pid &&
-			l->process->image == location->process->image &&
-			!strcmp(l->process->host, location->process->host))
+	for (size_t i = 0; i < base->location_count; i++)
+		if (is_same_thread(base->snapshot->locations[base->locations[i]], location))
 			return i;
-	}
 	return SIZE_MAX;
 }
 
@@ -142,6 +138,7 @@ static void take_timeline(struct timeline_pane *t, struct timeline_job *j)
 	share_window(j);
 	j->ret = NULL;
 	timeline_select_messages(t);
+	timeline_tell_focus(t, j->app);
 }
 
 static void take(struct timeline_pane *t, struct timeline_job *j)

@@ -174,12 +174,6 @@ static void run_job(struct job *job)
 		j->data = tree_data_make(&j->request);
 }
 
-static bool same_query(const struct query *a, const struct query *b)
-{
-	return a->mode == b->mode && a->selected_count == b->selected_count && !a->selected == !b->selected &&
-	       (!a->selected || !memcmp(a->selected, b->selected, a->selected_count * sizeof(*a->selected)));
-}
-
 /* Seconds between two snapshots of which a rate can be told; 0: it cannot. */
 static double seconds_between(const struct tree_data *before, const struct tree_data *after)
 {
@@ -188,7 +182,7 @@ static double seconds_between(const struct tree_data *before, const struct tree_
 	if (!before)
 		return 0;
 	a = before->request.snapshot;
-	if (!a->running || !b->running || !same_query(&a->query, &b->query) || b->read_at <= a->read_at ||
+	if (!a->running || !b->running || !query_is(&a->query, &b->query) || b->read_at <= a->read_at ||
 		before->request.window || after->request.window ||
 		before->request.hide.count != after->request.hide.count)
 		return 0;
@@ -282,6 +276,8 @@ static int copy_window(struct tree_request *request, const struct app *app)
 	if (!request->window)
 		return HYB_ENOMEM;
 	memcpy(request->window, app->window.nodes, bytes);
+	request->from = app->window.from;
+	request->to = app->window.to;
 	return 0;
 }
 

@@ -134,7 +134,7 @@ static void move_aside(struct tree_pane *p, int columns)
 }
 
 /* What is different from the tree as a whole; false: nothing. */
-static bool put_state(const struct tree_pane *p, struct app *app, const struct area *area, int y)
+static bool put_state(const struct tree_pane *p, const struct area *area, int y)
 {
 	const struct tree_request *request = &p->data->request;
 	char hidden[256], from[FIGURE_SIZE], to[FIGURE_SIZE];
@@ -142,7 +142,7 @@ static bool put_state(const struct tree_pane *p, struct app *app, const struct a
 
 	if (request->window)
 		x += canvas_printf(area, y, x, INK_WARN, "only %s to %s of the timeline  ",
-			figure_duration(app->window.from, from), figure_duration(app->window.to, to));
+			figure_duration(request->from, from), figure_duration(request->to, to));
 	if (request->hide.count) {
 		hide_text(&request->hide, hidden, sizeof(hidden));
 		x += canvas_printf(area, y, x, INK_WARN, "hidden: %s (X shows all)  ", hidden);
@@ -318,7 +318,7 @@ void tree_pane_draw(struct pane *pane, struct app *app, const struct area *area)
 			p->job ? "this takes a moment ..." : "nothing is loaded yet ...");
 		return;
 	}
-	y += put_state(p, app, area, y);
+	y += put_state(p, area, y);
 	count = tree_pane_columns(p, area->width, columns);
 	y += put_groups(p, area, y, columns, count);
 	list_set(&p->list, p->forest.count, area->height - y - 1);

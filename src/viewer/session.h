@@ -78,11 +78,15 @@ void session_turn(struct session *session);
  * where the last one stood, at first 0, then its index. */
 bool snapshot_has(const struct snapshot *snapshot, const struct hyb_location_info *location, size_t *hint);
 
+/* Whether locations of two snapshots are one thread. */
+bool is_same_thread(const struct hyb_location_info *a, const struct hyb_location_info *b);
+
 struct snapshot *snapshot_keep(struct snapshot *snapshot);
 void snapshot_drop(struct snapshot *snapshot); /* accepts NULL */
 
 /* 0 or HYB_ENOMEM. */
 int query_copy(struct query *to, const struct query *from);
 void query_release(struct query *query);
+bool query_is(const struct query *a, const struct query *b); /* they ask for the same */
 
 #endif

@@ -323,6 +323,18 @@ bool snapshot_has(const struct snapshot *snapshot, const struct hyb_location_inf
 	return false;
 }
 
+bool is_same_thread(const struct hyb_location_info *a, const struct hyb_location_info *b)
+{
+	return a->id == b->id && a->process->pid == b->process->pid &&
+	       a->process->image == b->process->image && !strcmp(a->process->host, b->process->host);
+}
+
+bool query_is(const struct query *a, const struct query *b)
+{
+	return a->mode == b->mode && a->selected_count == b->selected_count && !a->selected == !b->selected &&
+	       (!a->selected || !memcmp(a->selected, b->selected, a->selected_count * sizeof(*a->selected)));
+}
+
 int query_copy(struct query *to, const struct query *from)
 {
 	*to = *from;
