@@ -23,7 +23,7 @@ static const char *too_much(const char *text)
 	unsigned long copies = 1;
 
 	for (const char *p = text; *p; p++) {
-		unsigned long least, most;
+		unsigned long least, most = 1;
 		char *end;
 
 		if (*p == '\\' && p[1]) {
@@ -34,10 +34,12 @@ static const char *too_much(const char *text)
 			if (*end == ',')
 				most = strtoul(end + 1, NULL, 10);
 			most = most > least ? most : least;
-			if (most > COPIES_MAX / copies)
-				return "it repeats too much";
-			copies *= most ? most : 1;
+		} else if (*p == '+' && p > text && p[-1] == ')') {
+			most = 2; /* the group, and any number of it */
 		}
+		if (most > COPIES_MAX / copies)
+			return "it repeats too much";
+		copies *= most ? most : 1;
 	}
 	return NULL;
 }

@@ -40,7 +40,7 @@ bool forest_is_visible(const struct forest *f, uint32_t node)
 {
 	double least = f->threshold / 100 * forest_whole(f);
 
-	return forest_size(f, node) >= (f->source.pairs ? floor(least) : least);
+	return forest_size(f, node) >= (f->source.pairs && !f->changes ? floor(least) : least);
 }
 
 /* Orders as the numbers do; NAN is last in both directions. */
@@ -56,9 +56,17 @@ static uint64_t key_of(double value, bool ascending)
 	return ascending ? ~bits : bits;
 }
 
+/* By the largest change at or below a node. */
+static bool sorts_by_change(const struct forest *f)
+{
+	size_t column = (f->sort - TREE_METRICS) / TREE_PARTS;
+
+	return f->sort == TREE_CHANGE || (f->changes && f->sort == tree_metric(column, TREE_PART_CHANGE));
+}
+
 static double sort_value(const struct forest *f, uint32_t node)
 {
-	if (f->source.pairs && (f->sort == TREE_CHANGE || f->changes))
+	if (f->source.pairs && sorts_by_change(f))
 		return forest_size(f, node);
 	return forest_value(f, node, f->sort);
 }

@@ -88,12 +88,16 @@ static bool enter_children(struct match *m, uint32_t parent)
 	return true;
 }
 
-/* Of two that are the same as `n` the one of the same path, else the larger one. */
+/* Of two that are the same as `n` the one of the same path, else of the same module, else the larger one. */
 static bool is_better(
 	const struct profile_node *n, const struct profile_node *a, const struct profile_node *b)
 {
 	bool a_same = !strcmp(a->file, n->file), b_same = !strcmp(b->file, n->file);
 
+	if (a_same == b_same) {
+		a_same = !strcmp(a->module, n->module);
+		b_same = !strcmp(b->module, n->module);
+	}
 	return a_same != b_same ? a_same : a->inclusive > b->inclusive;
 }
 

@@ -209,13 +209,13 @@ int forest_weigh(struct forest *f)
 
 	free(f->changes);
 	f->changes = NULL;
-	if (!c || c->ratio || part_of(f->sort) != TREE_PART_CHANGE)
+	if (!c || c->ratio)
 		return 0;
 	f->changes = calloc(f->source.count, sizeof(*f->changes));
 	if (!f->changes)
 		return HYB_ENOMEM;
 	for (uint32_t i = 0; i < f->source.count; i++) {
-		double change = fabs(forest_value(f, i, f->sort));
+		double change = fabs(forest_value(f, i, tree_metric(column, TREE_PART_CHANGE)));
 
 		f->changes[i] = isnan(change) ? 0 : change;
 	}
@@ -244,8 +244,11 @@ double forest_whole(const struct forest *f)
 
 double forest_change(const struct forest *f, uint32_t node, bool alone)
 {
+	size_t column = (f->sort - TREE_METRICS) / TREE_PARTS;
+
 	if (f->changes)
-		return forest_value(f, node, f->sort + (alone ? 1 : 0));
+		return forest_value(
+			f, node, tree_metric(column, alone ? TREE_PART_CHANGE_EXCLUSIVE : TREE_PART_CHANGE));
 	return forest_value(f, node, alone ? TREE_CHANGE_EXCLUSIVE : TREE_CHANGE);
 }
 
@@ -280,14 +283,15 @@ static const char *metric_cell(
 	const struct forest *f, const struct column *c, unsigned column, double value, char text[FIGURE_SIZE])
 {
 	enum tree_part part = part_of(column);
-	bool sign = forest_is_change(column) && value >= 0;
+	const char *sign = forest_is_change(column) && value >= 0 ? "+" : "";
+	char number[FIGURE_SIZE];
 
 	if (part == TREE_PART_EXCLUSIVE && (value == 0 || isnan(value)))
 		return text;
 	if ((part == TREE_PART_BEFORE || part == TREE_PART_AFTER) && value == 0)
 		return text;
-	*text = '+';
-	figure_value(c, value, figure_unit(figure_seconds(c, most_of(f, column))), text + sign);
+	figure_value(c, value, figure_unit(figure_seconds(c, most_of(f, column))), number);
+	snprintf(text, FIGURE_SIZE, "%s%.*s", sign, FIGURE_SIZE - 2, number);
 	return text;
 }
 

@@ -10,6 +10,7 @@
 #include "base/argument.h"
 #include "base/path.h"
 #include "viewer/pane_tree.h"
+#include "viewer/prompt.h"
 
 /* The pane that a prompt is for: it has the keys. */
 static struct tree_pane *asking(struct app *app)
@@ -194,6 +195,7 @@ static int find_column(const struct tree_pane *p, const char *name, size_t lengt
 	return -1;
 }
 
+/* As many as fit. */
 static void list_columns(
 	const struct tree_pane *p, const unsigned *columns, size_t count, char *text, size_t size)
 {
@@ -201,9 +203,13 @@ static void list_columns(
 	char name[64];
 
 	*text = 0;
-	for (size_t i = 0; i < count && used < size; i++)
-		used += (size_t)snprintf(text + used, size - used, "%s%s", i ? "," : "",
-			forest_column_name(&p->forest, columns[i], name));
+	for (size_t i = 0; i < count; i++) {
+		const char *next = forest_column_name(&p->forest, columns[i], name);
+
+		if (used + strlen(next) + 2 > size)
+			return;
+		used += (size_t)snprintf(text + used, size - used, "%s%s", i ? "," : "", next);
+	}
 }
 
 static void set_columns(struct app *app, const char *text)
@@ -238,7 +244,7 @@ void tree_key_columns(struct app *app, struct pane *pane)
 {
 	struct tree_pane *p = tree_of(pane);
 	unsigned columns[TREE_COLUMNS], all[2 * TREE_COLUMNS];
-	char text[400], names[400];
+	char text[PROMPT_MAX], names[400];
 
 	if (!p->data)
 		return;

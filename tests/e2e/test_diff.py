@@ -226,6 +226,20 @@ def test_view_at_80x24(two, tmp_path):
 
 
 @needs_tmux
+@pytest.mark.parametrize("presses", [0, 1, 2])
+def test_threshold_goes_by_the_metric_whatever_part_orders(two, tmp_path, presses):
+    """Change, after, before: what is left out is what changed little."""
+    nodes = report_json("--metric", MINOR, "--threshold", "10", "--diff", *two)["nodes"]
+    with Terminal(tmp_path, 80, 24) as terminal:
+        terminal.view("--threshold", "10", "--view", "diff", "-m", MINOR, "--diff", *two, until="young")
+        terminal.keys("+", *["<"] * presses)
+        screen = terminal.wait_for("young")
+        rows = shown(screen, ["time", MINOR], ["change", "before", "after", "change"])
+        assert {name for name in rows if name[0] != "("} == {node["name"] for node in nodes}
+        assert ("change", "after", "before")[presses] in screen.splitlines()[2].split("▼")[1].split()[0]
+
+
+@needs_tmux
 def test_view_of_a_derived_metric_and_a_ratio(two, tmp_path):
     asked = f"{DERIVED},{RATIO}"
     nodes = report_json("--metric", asked, "--diff", *two)["nodes"]

@@ -289,7 +289,8 @@ def test_search(terminal, experiment):
 
 
 @pytest.mark.parametrize("expression, why", [
-    (r"(.*)(.*)(.*)\3\2\1x", "nothing can refer back"), ("(((x{1,99}){1,99}){1,99}){1,99}", "it repeats too much"), (r"\\1|qx{3,}", None)])
+    (r"(.*)(.*)(.*)\3\2\1x", "nothing can refer back"), ("(((x{1,99}){1,99}){1,99}){1,99}", "it repeats too much"),
+    ("(" * 14 + "a" + "+)" * 14 + "+", "it repeats too much"), (r"\\1|qx{3,}", None)])
 def test_search_that_would_take_for_ever(terminal, experiment, expression, why):
     terminal.view(experiment, until="call tree")
     terminal.keys("/")
