@@ -468,15 +468,3 @@ int defs_read(struct defs *d, OTF2_Reader *reader, bool *ret_partial, const char
 	*why = d->failed ? "out of memory" : error ? OTF2_Error_GetDescription(error) : NULL;
 	return d->failed || !d->locations.count ? -1 : 0;
 }
-
-void defs_release(struct defs *d)
-{
-	struct refs *tables[] = {&d->strings, &d->nodes, &d->processes, &d->locations, &d->regions,
-		&d->groups, &d->comms, &d->members, &d->classes, &d->contexts, &d->places, &d->windows,
-		&d->files, &d->handles, &d->generators, &d->parameters, &d->marker_names};
-
-	for (size_t i = 0; i < sizeof(tables) / sizeof(*tables); i++)
-		refs_release(tables[i]);
-	free(d->markers);
-	arena_release(&d->arena);
-}

@@ -136,7 +136,6 @@ struct defs {
  * of the error are there, and *ret_partial tells that some are missing.
  */
 int defs_read(struct defs *d, OTF2_Reader *reader, bool *ret_partial, const char **why);
-void defs_release(struct defs *d);
 
 /* Finds out what they mean together; part of defs_read(). */
 void defs_relate(struct defs *d);

@@ -99,7 +99,9 @@ static uint64_t frame_id(struct import *im, uint32_t index)
 	return im->frames[index];
 }
 
-uint64_t import_text(struct import *im, const char *text, unsigned kind)
+/* The id of a text's definition, made at its first use: of a region of that kind, or (0) of a marker. 0: too
+ * many. */
+static uint64_t import_text(struct import *im, const char *text, unsigned kind)
 {
 	uint64_t hash = 0xcbf29ce484222325u + kind, *id;
 

@@ -119,9 +119,6 @@ size_t thread_innermost(const struct import *im);
 uint32_t thread_child(struct import *im, uint32_t parent, enum hyb_node_kind kind, uint64_t key);
 /* In front of the LEAVE of the region if it is one of MPI, else now. */
 void thread_other(struct import *im, enum hyb_other what, const uint64_t *numbers, size_t count);
-/* The id of a text's definition, made at its first use: of a region of that kind, or (0) of a marker. 0: too
- * many. */
-uint64_t import_text(struct import *im, const char *text, unsigned kind);
 
 /* Callbacks for all events (otf2_import_events.c), with struct import as their data; NULL: memory is out. */
 OTF2_EvtReaderCallbacks *import_callbacks(void);

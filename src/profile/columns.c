@@ -74,11 +74,6 @@ static size_t find(const struct column_set *set, const char *name, size_t length
 	return SIZE_MAX;
 }
 
-size_t columns_find(const struct column_set *set, const char *name)
-{
-	return find(set, name, strlen(name));
-}
-
 int columns_add_shown(struct column_set *set, size_t column, struct column_error *error)
 {
 	for (size_t i = 0; i < set->shown_count; i++)

@@ -41,9 +41,6 @@ struct column_error {
 int columns_init(struct column_set *set, const struct profile_metric *metrics, size_t count);
 void columns_release(struct column_set *set);
 
-/* Index of that name, or SIZE_MAX. */
-size_t columns_find(const struct column_set *set, const char *name);
-
 /*
  * Shows what a list asks for: names and definitions separated by commas; those between "..." do not separate.
  * 0, or -1 and *ret_error.

@@ -31,7 +31,7 @@ void mpi_release(struct mpi *mpi)
 	free(mpi->now);
 }
 
-bool mpi_is_pair(unsigned message)
+static bool mpi_is_pair(unsigned message)
 {
 	return message == HYB_SEND || message == HYB_RECV || message == HYB_PUT || message == HYB_GET ||
 	       message == HYB_UPDATE;

@@ -42,7 +42,4 @@ void mpi_finish(struct mpi *mpi);
 /* Which of two names holds does not depend on which came first. *name: interned, NULL while there is none. */
 int mpi_choose_name(struct strings *strings, const char **name, const char *other);
 
-/* Whether two kinds of a message go from one rank to another: not collective, no file. */
-bool mpi_is_pair(unsigned message);
-
 #endif

@@ -199,9 +199,6 @@ int report_csv_tree(FILE *out, const struct report_options *options, const struc
 void report_csv_rows(FILE *out, const struct report_options *options, const struct profile_flat *flat,
 	const struct sheet *sheet);
 
-/* root, probe, intermediate, leaf, incomplete */
-const char *report_kind_name(unsigned kind);
-
 /* ---------------------------------------------------- report_walk.c */
 
 /* What a walk sees of a tree, and whom it tells. */

@@ -7,7 +7,7 @@
 #include "tools/report_diff.h"
 #include "tools/report_table.h"
 
-const char *report_kind_name(unsigned kind)
+static const char *report_kind_name(unsigned kind)
 {
 	static const char *const names[] = {
 		[PROFILE_ROOT] = "root",

@@ -68,11 +68,6 @@ void app_activate(struct app *app, struct pane *pane)
 	app_redraw(app);
 }
 
-void app_show(struct app *app, const struct pane_class *pane)
-{
-	app_activate(app, app_pane(app, pane));
-}
-
 void app_toggle(struct app *app, struct pane *pane)
 {
 	bool shows = app_shows_side(viewer_of(app));

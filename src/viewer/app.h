@@ -42,9 +42,6 @@ void app_query(struct app *app, const struct query *query);
  * them again, or say that there is no window (of zeros) any more. */
 void app_window(struct app *app, const struct window *window);
 
-/* Goes to a pane. */
-void app_show(struct app *app, const struct pane_class *pane);
-
 /* A line at the bottom until the next key: printf. `ink`: INK_PLAIN, INK_WARN or INK_BAD. */
 void app_say(struct app *app, unsigned ink, const char *format, ...) __attribute__((format(printf, 3, 4)));
 

@@ -138,7 +138,8 @@ static size_t collect_children(struct forest *f, uint32_t node, struct sorted *i
 	return count;
 }
 
-uint32_t forest_children(struct forest *f, uint32_t node)
+/* Sorted children that are large enough, linked by forest->next. 0: none. */
+static uint32_t children_of(struct forest *f, uint32_t node)
 {
 	const struct profile_node *nodes = f->source.nodes;
 	struct sorted few[FEW], *items = few;
@@ -218,7 +219,7 @@ static bool fill_rows(struct forest *f)
 	if (!f->source.flat && !add_row(f, (struct tree_row){.node = node}))
 		return false;
 	for (;;) {
-		child = f->state[node] & FOREST_OPEN ? forest_children(f, node) : 0;
+		child = f->state[node] & FOREST_OPEN ? children_of(f, node) : 0;
 		if (!child && f->state[node] & FOREST_OPEN && f->rest[node] &&
 			!add_below(f, row, node, f->rest[node]))
 			return false;
@@ -369,7 +370,7 @@ static size_t queue_children(struct forest *f, uint32_t node, uint32_t *queue, s
 {
 	size_t count = 0;
 
-	for (uint32_t c = forest_children(f, node); c; c = f->next[c], count++)
+	for (uint32_t c = children_of(f, node); c; c = f->next[c], count++)
 		if (forest_has_children(f, c) && *tail < FOREST_ROWS_MAX)
 			queue[(*tail)++] = c;
 	return count;
@@ -426,7 +427,7 @@ static uint32_t hottest(struct forest *f, uint32_t node, double *ret_size)
 	uint32_t best = 0;
 
 	*ret_size = 0;
-	for (uint32_t c = forest_children(f, node); c; c = f->next[c]) {
+	for (uint32_t c = children_of(f, node); c; c = f->next[c]) {
 		double size = forest_size(f, c);
 
 		if (!best || size > *ret_size) {

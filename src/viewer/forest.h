@@ -196,8 +196,6 @@ const char *forest_column_name(const struct forest *forest, unsigned column, cha
 void forest_column_heading(const struct forest *forest, unsigned column, char text[64]);
 /* Of a difference, what several columns have in common: "time", the name of a metric. Else "". */
 const char *forest_column_group(const struct forest *forest, unsigned column);
-/* One line of what it means. */
-const char *forest_column_text(const struct forest *forest, unsigned column);
 
 /* -------------------------------------------------------- forest_match.c */
 
@@ -216,8 +214,6 @@ int forest_adopt(struct forest *forest, const struct forest *from, bool loose, d
 
 enum { FOREST_OPEN = 1, FOREST_BELOW = 2 };
 
-/* Sorted children that are large enough, linked by forest->next. 0: none. */
-uint32_t forest_children(struct forest *forest, uint32_t node);
 bool forest_is_visible(const struct forest *forest, uint32_t node); /* large enough */
 
 #endif

@@ -78,7 +78,7 @@ static bool covers(const struct hide_rule *rule, const struct profile_node *n)
 	return group && !strcmp(group, rule->name);
 }
 
-bool hide_covers(const struct hide_list *list, const struct profile_node *n)
+static bool hide_covers(const struct hide_list *list, const struct profile_node *n)
 {
 	for (size_t i = 0; i < list->count; i++)
 		if (covers(&list->rules[i], n))

@@ -33,7 +33,6 @@ struct hide_list {
 int hide_add(struct hide_list *list, enum hide_what what, const char *name, const char *file);
 int hide_copy(struct hide_list *to, const struct hide_list *from);
 void hide_release(struct hide_list *list);
-bool hide_covers(const struct hide_list *list, const struct profile_node *node);
 /* The group that a node is of, or NULL. */
 const char *hide_group_of(const struct profile_node *node);
 /* "module libm.so.6, function f" */

@@ -12,24 +12,24 @@
 #define RATE_LEAST 5e5 /* ns in a second: what shows */
 #define MORE_ROOM 50 /* before what nobody asked for is shown */
 
-static const struct tree_text {
-	const char *name, *text;
+static const struct {
+	const char *name;
 	int width; /* 0: that of a time */
 } texts[TREE_METRICS] = {
-	[TREE_INCLUSIVE] = {"incl", "time in it and in all it calls", 0},
-	[TREE_PERCENT] = {"%", "inclusive time, percent of the total", 7},
-	[TREE_OF_PARENT] = {"%parent", "inclusive time, percent of the line it hangs below", 8},
-	[TREE_EXCLUSIVE] = {"excl", "time in it alone", 0},
-	[TREE_BLOCKED] = {"blocked", "time in it alone in which it did not run", 0},
-	[TREE_CALLS] = {"calls", "calls of probes", 8},
-	[TREE_CHILD_CALLS] = {"below", "calls of the nearest probes below", 8},
-	[TREE_SAMPLES] = {"samples", "samples that ended there", 8},
-	[TREE_RATE] = {"now", "what is hot now: seconds by which inclusive time grew in a second", 8},
-	[TREE_BEFORE] = {"before", "inclusive time in the base", 0},
-	[TREE_AFTER] = {"after", "inclusive time now", 0},
-	[TREE_CHANGE] = {"change", "by how much it changed; ordered by the largest at or below a line", 0},
-	[TREE_CHANGE_PERCENT] = {"change%", "change in percent of the base's total", 8},
-	[TREE_CHANGE_EXCLUSIVE] = {"exclchange", "by how much the time in it alone changed", 0},
+	[TREE_INCLUSIVE] = {"incl", 0},
+	[TREE_PERCENT] = {"%", 7},
+	[TREE_OF_PARENT] = {"%parent", 8},
+	[TREE_EXCLUSIVE] = {"excl", 0},
+	[TREE_BLOCKED] = {"blocked", 0},
+	[TREE_CALLS] = {"calls", 8},
+	[TREE_CHILD_CALLS] = {"below", 8},
+	[TREE_SAMPLES] = {"samples", 8},
+	[TREE_RATE] = {"now", 8},
+	[TREE_BEFORE] = {"before", 0},
+	[TREE_AFTER] = {"after", 0},
+	[TREE_CHANGE] = {"change", 0},
+	[TREE_CHANGE_PERCENT] = {"change%", 8},
+	[TREE_CHANGE_EXCLUSIVE] = {"exclchange", 0},
 };
 
 /* ---------------------------------------------------------------- values */
@@ -377,20 +377,20 @@ const char *forest_rest_cell(const struct forest *f, uint32_t node, unsigned col
 
 /* --------------------------------------------------------------- columns */
 
-/* By part: behind a metric's name; what it means. */
-static const struct tree_text parts[TREE_PARTS] = {
-	[TREE_PART_INCLUSIVE] = {"", "a metric, of it and of all it calls", 0},
-	[TREE_PART_EXCLUSIVE] = {"excl", "a metric, of it alone", 0},
-	[TREE_PART_BEFORE] = {"before", "a metric, of it and of all it calls, in the base", 0},
-	[TREE_PART_AFTER] = {"after", "a metric, of it and of all it calls, now", 0},
-	[TREE_PART_CHANGE] = {"change", "by how much a metric changed, of it and of all it calls", 0},
-	[TREE_PART_CHANGE_EXCLUSIVE] = {"exclchange", "by how much a metric changed, of it alone", 0},
+/* By part: behind a metric's name. */
+static const char *const parts[TREE_PARTS] = {
+	[TREE_PART_INCLUSIVE] = "",
+	[TREE_PART_EXCLUSIVE] = "excl",
+	[TREE_PART_BEFORE] = "before",
+	[TREE_PART_AFTER] = "after",
+	[TREE_PART_CHANGE] = "change",
+	[TREE_PART_CHANGE_EXCLUSIVE] = "exclchange",
 };
 
 const char *forest_column_name(const struct forest *f, unsigned column, char text[64])
 {
 	const struct column *c = metric_of(f, column);
-	const char *part = c ? parts[part_of(column)].name : "";
+	const char *part = c ? parts[part_of(column)] : "";
 
 	snprintf(text, 64, "%.50s%s%s",
 		c                       ? c->name
@@ -398,15 +398,6 @@ const char *forest_column_name(const struct forest *f, unsigned column, char tex
 					: "",
 		*part ? ":" : "", part);
 	return text;
-}
-
-const char *forest_column_text(const struct forest *f, unsigned column)
-{
-	const struct column *c = metric_of(f, column);
-
-	if (!c)
-		return column < TREE_METRICS ? texts[column].text : "";
-	return c->expression ? c->expression : parts[part_of(column)].text;
 }
 
 int forest_column_width(const struct forest *f, unsigned column)
@@ -444,7 +435,7 @@ void forest_column_heading(const struct forest *f, unsigned column, char text[64
 	if (part_of(column) != TREE_PART_INCLUSIVE) {
 		snprintf(text, 64, "%s",
 			part_of(column) == TREE_PART_EXCLUSIVE && c->level ? "alone"
-									   : parts[part_of(column)].name);
+									   : parts[part_of(column)]);
 		return;
 	}
 	if (strlen(name) > room && last && last[1])

@@ -97,7 +97,7 @@ void tree_pane_changed(struct app *app, struct tree_pane *p, int r)
 	app_redraw(app);
 }
 
-void tree_forget_search(struct tree_pane *p)
+static void tree_forget_search(struct tree_pane *p)
 {
 	free(p->typed.state);
 	p->typed = (struct typed_search){0};

@@ -53,7 +53,6 @@ void tree_pane_changed(struct app *app, struct tree_pane *p, int r);
 size_t tree_pane_columns(const struct tree_pane *p, int width, unsigned columns[TREE_COLUMNS]);
 /* The row under the cursor, or NULL. */
 const struct tree_row *tree_pane_row(const struct tree_pane *p);
-void tree_forget_search(struct tree_pane *p);
 
 /* The functions of struct pane_class. */
 int tree_pane_init(struct pane *pane, struct app *app);

@@ -43,9 +43,17 @@ static void show(struct column_set *set, const char *list)
 		fail_msg("%s: %s", list, error.text);
 }
 
+static size_t find(const struct column_set *set, const char *name)
+{
+	for (size_t i = 0; i < set->count; i++)
+		if (!strcmp(set->items[i].name, name))
+			return i;
+	return SIZE_MAX;
+}
+
 static const struct column *column(const struct column_set *set, const char *name)
 {
-	size_t i = columns_find(set, name);
+	size_t i = find(set, name);
 
 	if (i == SIZE_MAX)
 		fail_msg("no column %s", name);
@@ -71,7 +79,7 @@ static void test_empty(void **state)
 	assert_true(column(set, "memory::resident")->level);
 	assert_true(column(set, "CYC")->estimated);
 	assert_int_equal(set->shown_count, 0);
-	assert_int_equal(columns_find(set, "in"), SIZE_MAX);
+	assert_int_equal(find(set, "in"), SIZE_MAX);
 }
 
 static void test_lists(void **state)
@@ -125,7 +133,7 @@ static void test_values(void **state)
 	show(set, "ipc = INS / CYC, twice = 2 * ipc, rate = perf::PAGE-FAULTS / time");
 	show(set, "sum = INS + CYC * 2, never = INS / 0, of never = never + 1");
 	columns_evaluate(set, values, 2, 0.5, inclusive, exclusive);
-#define VALUE(array, name) array[columns_find(set, name)]
+#define VALUE(array, name) array[find(set, name)]
 	assert_true(VALUE(inclusive, "INS") == 300 && VALUE(exclusive, "INS") == 30);
 	assert_true(VALUE(inclusive, "memory::resident") == -4096);
 	assert_true(VALUE(inclusive, "time") == 2 && VALUE(exclusive, "time") == 0.5);
