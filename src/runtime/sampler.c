@@ -3,6 +3,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "budget.h"
 #include "modules.h"
 #include "path.h"
 #include "probe.h"
@@ -18,7 +19,6 @@ struct cause {
 	bool primary; /* counts as hyb_node.samples */
 };
 
-#define CHECK_SAMPLES 64u /* how often the budget is looked at */
 #define JITTER_SAMPLES 16u /* how often the period is varied */
 #define SAMPLE_STACK \
 	8192u /* bytes that a sample may need below the handler's frame: 3,200 measured, and new modules */
@@ -79,60 +79,6 @@ static bool was_waiting(const struct thread *t, const ucontext_t *context)
 	if (regs[REG_RAX] == -EINTR)
 		return pc[-2] == 0x0f && pc[-1] == 0x05;
 	return pc[0] == 0x0f && pc[1] == 0x05;
-}
-
-/*
- * A handler that took several times as long as usual was not running all the
- * time: another thread had the core. It counts for four usual ones.
- */
-static void count_handler(struct thread *t, uint64_t ticks, int event)
-{
-	uint64_t most = 4 * t->usual_ticks;
-
-	if (!t->usual_ticks)
-		t->usual_ticks = most = rt.handler_usual;
-	if (ticks > most)
-		ticks = most;
-	t->usual_ticks += ticks / 16;
-	t->usual_ticks -= t->usual_ticks / 16;
-	t->loc->handler_ticks += ticks;
-	t->cause_ticks[event + 1] += ticks;
-}
-
-/* The clock, or the event, whose samples took most since the last check. */
-static void slow_dearest(struct thread *t)
-{
-	unsigned dearest = 0;
-
-	for (unsigned i = 1; i <= rt.events; i++)
-		if (t->cause_ticks[i] > t->cause_ticks[dearest])
-			dearest = i;
-	if (dearest) {
-		events_slow(t, dearest - 1);
-		return;
-	}
-	t->period *= 2;
-	rt_source(t)->set_period(t, t->period);
-}
-
-/*
- * Halves the rate when handlers take more of the thread's CPU time than allowed,
- * twice in a row: the first samples of a thread pay for page faults and rules.
- */
-static void keep_budget(struct thread *t, uint64_t cpu)
-{
-	uint64_t used = (uint64_t)((double)(t->loc->handler_ticks - t->check_ticks) * rt.tick_ns);
-	bool over = used * 1000 > (cpu - t->check_cpu) * rt.set.budget;
-
-	t->checks_over = over ? t->checks_over + 1 : 0;
-	if (t->checks_over == 2) {
-		t->checks_over = 0;
-		t->loc->slowed++;
-		slow_dearest(t);
-	}
-	t->check_cpu = cpu;
-	t->check_ticks = t->loc->handler_ticks;
-	memset(t->cause_ticks, 0, sizeof(t->cause_ticks));
 }
 
 /* Varies the period by up to an eighth, so that it does not beat with the program. */
@@ -212,9 +158,8 @@ static void take(
 		return;
 	}
 	record(t, node, now, cpu, cause);
-	count_handler(t, clock_tick() - now, cause->event);
-	if (++t->taken % CHECK_SAMPLES == 0)
-		keep_budget(t, t->loc->source == HYB_SOURCE_WALL ? t->last_mono : cpu);
+	budget_count(t, clock_tick() - now, cause->event);
+	budget_keep(t, t->loc->source == HYB_SOURCE_WALL ? t->last_mono : cpu);
 	if (!cause->primary)
 		return;
 	t->loc->taken++;
