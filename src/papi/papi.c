@@ -1,6 +1,5 @@
 #include "papi/papi_call.h"
 
-#include <linux/perf_event.h>
 #include <papi.h>
 #include <perfmon/pfmlib_perf_event.h>
 #include <stdio.h>
@@ -70,37 +69,12 @@ static bool encode_preset(const PAPI_event_info_t *info, struct papi_event *even
 	return true;
 }
 
-/* What PAPI and libpfm describe by the names of the kernel's constants. */
-static const char *software_text(const struct metric_part *part)
-{
-	static const char *const texts[] = {
-		[PERF_COUNT_SW_CPU_CLOCK] = "CPU time, by the clock of the core",
-		[PERF_COUNT_SW_TASK_CLOCK] = "CPU time, by the clock of the thread",
-		[PERF_COUNT_SW_PAGE_FAULTS] = "page faults",
-		[PERF_COUNT_SW_CONTEXT_SWITCHES] = "times the thread left its core",
-		[PERF_COUNT_SW_CPU_MIGRATIONS] = "times the thread went on on another core",
-		[PERF_COUNT_SW_PAGE_FAULTS_MIN] = "page faults that needed no disk",
-		[PERF_COUNT_SW_PAGE_FAULTS_MAJ] = "page faults that read from disk",
-		[PERF_COUNT_SW_ALIGNMENT_FAULTS] = "accesses that the kernel had to align",
-		[PERF_COUNT_SW_EMULATION_FAULTS] = "instructions that the kernel had to emulate",
-		[PERF_COUNT_SW_CGROUP_SWITCHES] = "switches to a thread of another control group",
-	};
-
-	if (part->type != PERF_TYPE_SOFTWARE || part->config >= sizeof(texts) / sizeof(texts[0]))
-		return NULL;
-	return texts[part->config];
-}
-
 static void describe(const PAPI_event_info_t *info, struct papi_event *event)
 {
-	const struct metric_part *first = event->part;
-	const char *software = event->preset ? NULL : software_text(first);
-	const char *text = software ? software : info->long_descr;
+	const char *text = info->long_descr;
 	const char *end = strstr(text, ", masks:"); /* all that there are, behind each event */
-	bool clock = software &&
-		     (first->config == PERF_COUNT_SW_CPU_CLOCK || first->config == PERF_COUNT_SW_TASK_CLOCK);
 
-	snprintf(event->unit, sizeof(event->unit), "%s", clock ? "ns" : info->units);
+	snprintf(event->unit, sizeof(event->unit), "%s", info->units);
 	snprintf(event->text, sizeof(event->text), "%.*s", end ? (int)(end - text) : (int)strlen(text), text);
 	for (char *p = event->text; *p; p++)
 		if ((unsigned char)*p < ' ')
@@ -113,6 +87,11 @@ static bool fill(int code, const PAPI_event_info_t *info, struct papi_event *eve
 
 	event->preset = is_preset(code);
 	event->parts = 0;
+	if (component && component->disabled) {
+		snprintf(error, room, "%s: PAPI's part %s is off: %s", event->name, component->name,
+			component->disabled_reason);
+		return false;
+	}
 	if (!component || strcmp(component->name, "perf_event")) {
 		snprintf(error, room,
 			"%s: PAPI's component %s counts a whole machine, not a thread; no region "

@@ -15,6 +15,9 @@
 
 #include "base/metrics.h"
 
+/* Environment of hybrid-run: another library in place of libhybrid-papi.so; empty: none. */
+#define PAPI_VARIABLE "HYBRID_PAPI"
+
 /* An event: the sum of its parts. */
 struct papi_event {
 	char name[256];

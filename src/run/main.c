@@ -67,6 +67,7 @@ static int find_part(const char *own, const char *built, const char *installed, 
 static int find_tools(struct tools *ret)
 {
 	char own[PATH_MAX];
+	const char *papi;
 	ssize_t length = readlink("/proc/self/exe", own, sizeof(own) - 1);
 
 	if (length < 0) {
@@ -81,7 +82,10 @@ static int find_tools(struct tools *ret)
 	}
 	if (find_part(own, "../mpi/libhybrid-mpi.so", HYBRID_MPI, ret->mpi))
 		ret->mpi[0] = 0;
-	if (find_part(own, "../papi/libhybrid-papi.so", HYBRID_PAPI, ret->papi))
+	papi = getenv(PAPI_VARIABLE);
+	if (papi)
+		snprintf(ret->papi, sizeof(ret->papi), "%s", papi);
+	else if (find_part(own, "../papi/libhybrid-papi.so", HYBRID_PAPI, ret->papi))
 		ret->papi[0] = 0;
 	if (strpbrk(ret->library, " :") || strpbrk(ret->mpi, " :")) {
 		say("%s: the path has a blank or a colon, which cannot be preloaded; move it elsewhere",

@@ -2,6 +2,7 @@
 
 #include "base/metrics.h"
 #include "base/nearest.h"
+#include "run/kernel_events.h"
 #include "run/perf.h"
 #include "run/say.h"
 
@@ -18,10 +19,14 @@
 
 /* ----------------------------------------------------------------- options */
 
-/* Names of the kernel's counters are the same in upper and in lower case. */
+/* Names of the kernel's counters are the same in upper and in lower case, and some have two. */
 static bool is_same(const char *a, const char *b)
 {
-	return !strcmp(a, b) || (metric_kind(a) == METRIC_OF_PERF && !strcasecmp(a, b));
+	struct papi_event of_a, of_b;
+
+	if (!strcmp(a, b) || (metric_kind(a) == METRIC_OF_PERF && !strcasecmp(a, b)))
+		return true;
+	return kernel_event_find(a, &of_a) && kernel_event_find(b, &of_b) && !strcmp(of_a.name, of_b.name);
 }
 
 static int find(const struct metrics *m, const char *name)
@@ -137,6 +142,10 @@ const struct hybrid_papi *metrics_papi(const char *library, const char *what)
 	char error[256];
 	void *handle;
 
+	if (!*library && getenv(PAPI_VARIABLE)) {
+		say("%s: PAPI is not used, for " PAPI_VARIABLE " is set and empty", what);
+		return NULL;
+	}
 	if (!*library) {
 		say("%s: this Hybrid was built without PAPI; install libpapi-dev and libpfm4-dev, and build "
 		    "it "
@@ -166,6 +175,9 @@ static bool collect(void *data, const struct papi_event *event)
 {
 	struct names *names = data;
 
+	for (size_t i = 0; i < names->count; i++)
+		if (!strcmp(names->list[i], event->name))
+			return true;
 	if (perf_try(&event->part[0], PERF_COUNT))
 		return true;
 	names->list[names->count] = strdup(event->name);
@@ -174,10 +186,17 @@ static bool collect(void *data, const struct papi_event *event)
 	return names->count < NAMES_MAX;
 }
 
-/* Whether it can only be one that Hybrid reads by itself: PAPI need not be asked. */
-static bool is_own(const char *name)
+/* Whether it looks like a counter of the program's, whose prefix was forgotten. */
+static bool is_bare(const char *name)
 {
-	return !strncmp(name, "rusage::", 8) || !strncmp(name, "io::", 4) || !strncmp(name, "memory::", 8);
+	return !strchr(name, ':') && strncmp(name, "PAPI_", 5);
+}
+
+/* Whether PAPI need not be asked, for it can only be one that Hybrid knows by itself, or cannot be. */
+static bool is_own(const char *name, const char *library)
+{
+	return !strncmp(name, "rusage::", 8) || !strncmp(name, "io::", 4) || !strncmp(name, "memory::", 8) ||
+	       (!*library && (is_bare(name) || !strncmp(name, "perf::", 6)));
 }
 
 /* `papi` may be NULL: none of its events were meant. */
@@ -185,11 +204,14 @@ static void say_unknown(const struct hybrid_papi *papi, const char *name)
 {
 	size_t near[NAMES_OFFERED], count;
 	static struct names names;
-	bool user = !strchr(name, ':') && strncmp(name, "PAPI_", 5);
+	bool user = is_bare(name);
 	char text[NAMES_OFFERED * (METRIC_NAME_MAX + 8)] = "";
+	struct papi_event event;
 
 	for (size_t i = 0; i < METRIC_WORDS; i++)
 		names.list[names.count++] = metric_words[i].name;
+	for (size_t i = 0; kernel_event_at(i, &event); i++)
+		collect(&names, &event);
 	if (papi)
 		papi->list(collect, &names);
 	count = nearest_names(name, names.list, names.count, near, NAMES_OFFERED);
@@ -218,39 +240,59 @@ static bool is_clock(const struct papi_event *event)
 							    part->config == PERF_COUNT_HW_REF_CPU_CYCLES));
 }
 
-/* One of the kernel's or the processor's. 0 or -1 after a line. */
-static int resolve_event(
-	const struct hybrid_papi *papi, const char *name, uint64_t period, struct papi_event *ret)
+/* What a name means: the kernel's own events by our table, all others by PAPI. 0 or -1 after a line. */
+static int find_event(
+	const struct hybrid_papi **papi, const char *library, const char *name, struct papi_event *ret)
 {
 	char error[512];
+
+	if (kernel_event_find(name, ret))
+		return 0;
+	if (kernel_event_modified(name)) {
+		say("%s: leave out :u and :k; the program is counted with its system calls", name);
+		return -1;
+	}
+	if (is_own(name, library)) {
+		say_unknown(NULL, name);
+		return -1;
+	}
+	if (!*papi)
+		*papi = metrics_papi(library, name);
+	if (!*papi)
+		return -1;
+	if (!(*papi)->known(name)) {
+		say_unknown(*papi, name);
+		return -1;
+	}
+	if ((*papi)->find(name, ret, error, sizeof(error)))
+		return 0;
+	say("%s", error);
+	return -1;
+}
+
+/* Whether it can be counted, and take samples. 0 or -1 after a line. */
+static int check_event(const char *name, uint64_t period, const struct papi_event *event)
+{
 	int result = 0;
 
-	if (!papi->known(name)) {
-		say_unknown(papi, name);
-		return -1;
-	}
-	if (!papi->find(name, ret, error, sizeof(error))) {
-		say("%s", error);
-		return -1;
-	}
-	for (unsigned i = 0; i < ret->parts && !result; i++)
-		result = perf_try(&ret->part[i], PERF_COUNT);
+	for (unsigned i = 0; i < event->parts && !result; i++)
+		result = perf_try(&event->part[i], PERF_COUNT);
 	if (result) {
 		say("%s: cannot be counted: %s", name, perf_refusal(result, PERF_COUNT));
 		return -1;
 	}
 	if (!period)
 		return 0;
-	if (ret->parts > 1) {
-		say("-e %s: it is computed from %u counters; sample by one of them", name, ret->parts);
+	if (event->parts > 1) {
+		say("-e %s: it is computed from %u counters; sample by one of them", name, event->parts);
 		return -1;
 	}
-	result = perf_try(&ret->part[0], PERF_SAMPLE);
+	result = perf_try(&event->part[0], PERF_SAMPLE);
 	if (result) {
 		say("-e %s: cannot take samples: %s", name, perf_refusal(result, PERF_SAMPLE));
 		return -1;
 	}
-	if (period < CLOCK_PERIOD_MIN && is_clock(ret)) {
+	if (period < CLOCK_PERIOD_MIN && is_clock(event)) {
 		say("-e %s@%llu: that is too often; it grows all the time: give %d at least", name,
 			(unsigned long long)period, CLOCK_PERIOD_MIN);
 		return -1;
@@ -427,14 +469,9 @@ char *metrics_resolve(struct metrics *m, bool timed, const char *library, char *
 				return NULL;
 			continue;
 		}
-		if (is_own(name)) {
-			say_unknown(NULL, name);
-			return NULL;
-		}
-		if (!papi)
-			papi = metrics_papi(library, name);
 		events[count].name = name;
-		if (!papi || resolve_event(papi, name, m->list[i].period, &events[count++].papi))
+		if (find_event(&papi, library, name, &events[count].papi) ||
+			check_event(name, m->list[i].period, &events[count++].papi))
 			return NULL;
 	}
 	if (!timed)

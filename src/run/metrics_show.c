@@ -2,6 +2,7 @@
 #include "run/metrics.h"
 
 #include "base/metrics.h"
+#include "run/kernel_events.h"
 #include "run/perf.h"
 
 #include <string.h>
@@ -25,21 +26,30 @@ static void put_row(struct table *table, const char *name, const char *unit, boo
 	printf("  %-*s  %-4s  %-2s  %s\n", NAME_WIDTH, name, unit, samples ? "-e" : "", text);
 }
 
-static bool put_event(void *data, const struct papi_event *event)
+/* One that can be counted here. */
+static void put_event(struct table *table, const struct papi_event *event)
 {
-	struct table *table = data;
 	bool counts = true;
 
 	for (unsigned i = 0; i < event->parts && counts; i++)
 		counts = !perf_try(&event->part[i], PERF_COUNT);
-	if (!counts)
-		return true;
+	if (counts)
+		put_row(table, event->name, event->unit,
+			event->parts == 1 && !perf_try(&event->part[0], PERF_SAMPLE), event->text);
+}
+
+static bool put_event_of_papi(void *data, const struct papi_event *event)
+{
+	struct table *table = data;
+	struct papi_event own;
+
+	if (kernel_event_find(event->name, &own))
+		return true; /* stands above */
 	if (!event->preset && table->presets) {
 		table->presets = false;
 		table->title = "Native events:";
 	}
-	put_row(table, event->name, event->unit, event->parts == 1 && !perf_try(&event->part[0], PERF_SAMPLE),
-		event->text);
+	put_event(table, event);
 	return true;
 }
 
@@ -73,15 +83,19 @@ bool metrics_show(const char *filter, const char *library)
 {
 	struct table table = {.filter = filter, .title = "Read by Hybrid:"};
 	const struct hybrid_papi *papi;
+	struct papi_event event;
 
 	for (size_t i = 0; i < METRIC_WORDS; i++)
 		put_row(&table, metric_words[i].name, metric_words[i].unit, false, metric_words[i].text);
 	put_row(&table, "user::NAME", "", false, "what the program counts by hybrid_count(), by its name");
+	table.title = "Counted by the kernel:";
+	for (size_t i = 0; kernel_event_at(i, &event); i++)
+		put_event(&table, &event);
 	papi = metrics_papi(library, "events of PAPI");
 	if (papi) {
 		table.title = "Presets of PAPI:";
 		table.presets = true;
-		papi->list(put_event, &table);
+		papi->list(put_event_of_papi, &table);
 		table.title = "Parts of PAPI that do not count here:";
 		papi->components(put_component, &table);
 	}

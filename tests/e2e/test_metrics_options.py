@@ -49,6 +49,16 @@ def forbidden(compile_c):
 
 
 DOUBLED = {**os.environ, "LD_PRELOAD": str(DOUBLE)}
+# PAPI as this machine has it; one that does not know the processor; none.
+STATES = {"papi": os.environ, "off": {**DOUBLED, "PAPI_DOUBLE_OFF": "1"}, "none": {**os.environ, "HYBRID_PAPI": ""}}
+
+
+@pytest.fixture(params=STATES)
+def state(request):
+    """An environment: names of the kernel's events mean the same in each."""
+    if request.param == "off" and not (DOUBLE.exists() and PAPI.exists()):
+        pytest.skip("built without PAPI")
+    return STATES[request.param]
 
 
 def refusal(tmp_path, *options, **more):
@@ -80,9 +90,10 @@ def handed_over(tmp_path, *options, **more):
     (["-e", "perf::TASK-CLOCK@99999"], "-e perf::TASK-CLOCK@99999: that is too often; it grows all the time: "
                                        "give 100000 at least"),
 ])
-@needs_papi
-def test_refuses_events(tmp_path, options, line):
-    assert refusal(tmp_path, *options).startswith(line)
+def test_refuses_events(tmp_path, options, line, state):
+    if "PAPI" in line and state is STATES["none"]:
+        line = "PAPI_NO_SUCH_THING_AT_ALL: PAPI is not used, for HYBRID_PAPI is set and empty"
+    assert refusal(tmp_path, *options, env=state).startswith(line)
 
 
 @pytest.mark.parametrize("options, line", [
@@ -99,6 +110,7 @@ def test_refuses_events(tmp_path, options, line):
     (["-m", "io::read_chars", "--metric=io::read_chars"], "-m io::read_chars: it is given twice"),
     (["-e", "perf::FAULTS@1", "-e", "perf::FAULTS@2"], "-e perf::FAULTS: it is given twice"),
     (["-m", "perf::faults,perf::FAULTS"], "-m perf::FAULTS: it is given twice"),
+    (["-m", "perf::PAGE-FAULTS,perf::FAULTS"], "-m perf::FAULTS: it is given twice"),
     (["-m", ",".join(f"user::{i}" for i in range(17))], "-m user::16: that is more than 16 metrics; "),
     (["-m", "user::"], "user::: the counter's name is missing behind it"),
     (["-e", "rusage::minor_faults@5"], "-e rusage::minor_faults: cannot take samples: it is read, "),
@@ -117,25 +129,22 @@ def test_hands_over_own_metrics(tmp_path):
     assert read_values(tmp_path / "e")["metrics"] == "rusage::user_time,user::steps,memory::resident"
 
 
-@needs_papi
-def test_hands_over_events(tmp_path):
+def test_hands_over_events(tmp_path, state):
     """Numbers are those of linux/perf_event.h: type 1 is software, 2 page faults, 1 the task clock."""
     items, _ = handed_over(tmp_path, "-m", "perf::PAGE-FAULTS,io::read_calls", "-e",
-                           "perf::TASK-CLOCK@1000000,perf::PAGE-FAULTS@100")
+                           "perf::TASK-CLOCK@1000000,perf::PAGE-FAULTS@100", env=state)
     assert items == [["perf::PAGE-FAULTS", "100", "+1:2:0:0", "", "", "page faults", ""],
                      ["io::read_calls", "0", ""],
                      ["perf::TASK-CLOCK", "1000000", "+1:1:0:0", "", "ns", "CPU time, by the clock of the thread", ""]]
     assert read_values(tmp_path / "e")["metrics"] == "perf::PAGE-FAULTS@100,io::read_calls,perf::TASK-CLOCK@1000000"
 
 
-@needs_papi
 def test_event_before_metric_and_without_timer(tmp_path):
     items, _ = handed_over(tmp_path, "-e", "perf::FAULTS@7", "-m", "perf::faults", "-r", "0")
     assert [item[:2] for item in items] == [["perf::FAULTS", "7"]]
     assert "rate=0," in read_values(tmp_path / "e")["options"]
 
 
-@needs_papi
 def test_without_timer_a_clock_comes_first(tmp_path):
     """It is what time is shared out by."""
     items, _ = handed_over(tmp_path, "-r", "0", "-m", "io::read_calls", "-e", "perf::FAULTS@7,perf::TASK-CLOCK@1000000")
@@ -150,7 +159,6 @@ def test_without_metrics_nothing_is_handed_over(tmp_path):
     assert "metrics" not in read_values(tmp_path / "e")
 
 
-@needs_papi
 def test_forbidden_events_are_refused(tmp_path, forbidden):
     line = refusal(tmp_path, "-m", "perf::PAGE-FAULTS", env=forbidden)
     assert line.startswith("perf::PAGE-FAULTS: cannot be counted: the kernel forbids it; lower ")
@@ -158,24 +166,33 @@ def test_forbidden_events_are_refused(tmp_path, forbidden):
     assert items[0][0] == "rusage::minor_faults"
 
 
+# Where PAPI has no events for want of a processor that it knows, it starts and the program asks the kernel itself.
 PROGRAM_WITH_PAPI = """
+#include <linux/perf_event.h>
 #include <papi.h>
 #include <stdio.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 int main(void)
 {
 	char name[] = "perf::PAGE-FAULTS", *pages = mmap(0, 500 * 4096, PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	struct perf_event_attr attr = {.type = PERF_TYPE_SOFTWARE, .size = sizeof(attr), .config = PERF_COUNT_SW_PAGE_FAULTS};
 	long long faults = -1;
-	int set = PAPI_NULL;
+	int set = PAPI_NULL, fd = -1;
 
+	attr.exclude_kernel = attr.exclude_hv = 1;
 	madvise(pages, 500 * 4096, MADV_NOHUGEPAGE);
-	if (PAPI_library_init(PAPI_VER_CURRENT) != PAPI_VER_CURRENT || PAPI_create_eventset(&set) ||
-		PAPI_add_named_event(set, name) || PAPI_start(set))
+	if (PAPI_library_init(PAPI_VER_CURRENT) != PAPI_VER_CURRENT || PAPI_create_eventset(&set))
 		return 1;
+	if (PAPI_add_named_event(set, name))
+		fd = syscall(SYS_perf_event_open, &attr, 0, -1, -1, 0);
+	if (fd < 0 && PAPI_start(set))
+		return 4;
 	for (int i = 0; i < 500; i++)
 		pages[i * 4096] = 1;
-	if (PAPI_stop(set, &faults))
+	if (fd < 0 ? PAPI_stop(set, &faults) : read(fd, &faults, sizeof(faults)) != sizeof(faults))
 		return 2;
 	printf("%lld, then descriptor %d\\n", faults, fileno(tmpfile()));
 	return faults >= 500 && faults < 520 ? 0 : 3;
@@ -260,7 +277,7 @@ Read by Hybrid:
 @needs_double
 def test_list_with_presets():
     result = run(HYBRID_RUN, "--list-metrics", env=DOUBLED)
-    assert result.stderr == ""
+    assert result.stderr == "" and result.stdout.count("perf::PAGE-FAULTS ") == 1  # PAPI's natives have it, too
     events = result.stdout[result.stdout.index("Presets"):result.stdout.index("Counters of the processor")
                            if "Counters of the processor" in result.stdout else None]
     assert events.rstrip() == """\
@@ -272,18 +289,36 @@ Presets of PAPI:
   PAPI_TLB_DM                                   Data translation lookaside buffer misses
   PAPI_BR_NTK                                   Conditional branch instructions not taken
 
-Native events:
-  perf::CPU-CLOCK                     ns    -e  CPU time, by the clock of the core
-  perf::TASK-CLOCK                    ns    -e  CPU time, by the clock of the thread
-  perf::PAGE-FAULTS                         -e  page faults
-  perf::MINOR-FAULTS                        -e  page faults that needed no disk
-  perf::MAJOR-FAULTS                        -e  page faults that read from disk
-
 Parts of PAPI that do not count here:
   sleeping                                      it stands here to be off"""
 
 
-@needs_papi
+def test_software_events_by_their_names(tmp_path, state):
+    """Each by its number in linux/perf_event.h, whatever PAPI knows; what counts nothing here may be refused."""
+    numbers = {"CPU-CLOCK": 0, "TASK-CLOCK": 1, "PAGE-FAULTS": 2, "FAULTS": 2, "CONTEXT-SWITCHES": 3, "CS": 3,
+               "CPU-MIGRATIONS": 4, "MIGRATIONS": 4, "MINOR-FAULTS": 5, "MAJOR-FAULTS": 6, "ALIGNMENT-FAULTS": 7,
+               "EMULATION-FAULTS": 8}
+    for name, number in numbers.items():
+        items, _ = handed_over(tmp_path, "-m", f"perf::{name}", "-q", "-o", tmp_path / name, env=state)
+        assert items[0][:3] == [f"perf::{name}", "0", f"+1:{number:x}:0:0"]
+
+
+def test_list_and_check_agree(state):
+    listed = run(HYBRID_RUN, "--list-metrics", "perf::", env=state).stdout
+    _, sections = checked("--check", env=state)
+    counters = sections["Counters (hybrid-run --list-metrics names them)"]
+    answer = "yes" if "  perf::PAGE-FAULTS " in listed else "no"  # no: containers that forbid it
+    assert any(text.startswith("events of the kernel: ") for text in counters[answer])
+
+
+@needs_double
+def test_preset_where_papi_does_not_know_the_processor(tmp_path):
+    assert refusal(tmp_path, "-m", "PAPI_TOT_CYC", env=STATES["off"]) == (
+        "PAPI_TOT_CYC: PAPI's part perf_event is off: no default PMU")
+    _, sections = checked("--check", env=STATES["off"])
+    assert "PAPI's part perf_event: no default PMU" in sections["Counters (hybrid-run --list-metrics names them)"]["no"]
+
+
 def test_all_that_is_listed_can_be_measured(tmp_path):
     lines = [line for line in run(HYBRID_RUN, "--list-metrics", "perf::").stdout.splitlines() if "perf::" in line]
     names = [line.split()[0] for line in lines]
@@ -296,7 +331,6 @@ def test_all_that_is_listed_can_be_measured(tmp_path):
 
 
 @pytest.mark.parametrize("words", [["--list-metrics", "CLOCK"], ["--list-metrics=clock"], ["-q", "--list-metrics", "cLoCk"]])
-@needs_papi
 def test_spellings_of_the_filter(words):
     result = run(HYBRID_RUN, *words)
     assert result.returncode == 0

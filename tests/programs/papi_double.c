@@ -3,6 +3,8 @@
  * library to be preloaded. The names are PAPI's, the numbers are not: its presets are clocks and page faults
  * of the kernel, so that what is counted and what interrupts is real. A group holds two counters, and
  * PAPI_L1_DCM does not get along with PAPI_FP_OPS, as on processors where two events need the same counter.
+ * With PAPI_DOUBLE_OFF in the environment it is a PAPI that does not know the processor: its part perf_event
+ * is off, no name means anything, and the kernel counts as it does.
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -12,6 +14,7 @@
 #include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 #include <sys/ioctl.h>
@@ -46,12 +49,21 @@ static const char *const natives[] = {"perf::CPU-CLOCK", "perf::TASK-CLOCK", "pe
 	"perf::MINOR-FAULTS", "perf::MAJOR-FAULTS"};
 #define NATIVES (int)(sizeof(natives) / sizeof(natives[0]))
 
+static int is_off(void)
+{
+	return getenv("PAPI_DOUBLE_OFF") != NULL;
+}
+
 static const PAPI_component_info_t components[] = {
 	{.name = "perf_event", .description = "counters of the double", .num_cntrs = COUNTERS},
 	{.name = "sleeping",
 		.description = "a part that is off",
 		.disabled = PAPI_ECMP_DISABLED,
 		.disabled_reason = "it stands here to be off"},
+	{.name = "perf_event",
+		.description = "counters of the double",
+		.disabled = PAPI_ECMP_DISABLED,
+		.disabled_reason = "no default PMU"},
 };
 
 int PAPI_library_init(int version)
@@ -73,6 +85,8 @@ int PAPI_num_components(void)
 
 const PAPI_component_info_t *PAPI_get_component_info(int index)
 {
+	if (is_off() && !index)
+		return &components[2];
 	return index >= 0 && index < 2 ? &components[index] : NULL;
 }
 
@@ -88,7 +102,7 @@ int PAPI_event_name_to_code(const char *name, int *ret)
 			*ret = i | (int)PAPI_PRESET_MASK;
 			return PAPI_OK;
 		}
-	for (int i = 0; i < NATIVES; i++)
+	for (int i = 0; i < NATIVES && !is_off(); i++)
 		if (!strcasecmp(name, natives[i])) {
 			*ret = i | PAPI_NATIVE_MASK;
 			return PAPI_OK;
@@ -118,7 +132,7 @@ int PAPI_enum_event(int *code, int modifier)
 {
 	int next = modifier == PAPI_ENUM_FIRST ? 0 : (*code & 0xff) + 1;
 
-	while (next < PRESETS && !presets[next].count)
+	while (next < PRESETS && (is_off() || !presets[next].count))
 		next++;
 	*code = next | (int)PAPI_PRESET_MASK;
 	return next < PRESETS ? PAPI_OK : PAPI_ENOEVNT;
@@ -128,7 +142,7 @@ int PAPI_enum_cmp_event(int *code, int modifier, int component)
 {
 	int next = modifier == PAPI_ENUM_FIRST ? 0 : (*code & 0xff) + 1;
 
-	if (component || modifier == PAPI_NTV_ENUM_UMASKS || next >= NATIVES)
+	if (component || is_off() || modifier == PAPI_NTV_ENUM_UMASKS || next >= NATIVES)
 		return PAPI_ENOEVNT;
 	*code = next | PAPI_NATIVE_MASK;
 	return PAPI_OK;
@@ -218,7 +232,7 @@ long syscall(long number, ...)
 	va_end(list);
 	if (!real)
 		real = (long (*)(long, ...))dlsym(RTLD_NEXT, "syscall");
-	if (number == SYS_perf_event_open)
+	if (number == SYS_perf_event_open && !is_off())
 		return open_counter(real, a);
 	return real(number, a[0], a[1], a[2], a[3], a[4], a[5]);
 }
