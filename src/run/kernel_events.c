@@ -68,15 +68,17 @@ bool kernel_event_at(size_t i, struct papi_event *ret)
 	return true;
 }
 
+/* Behind the prefix, which may be missing as in libpfm. */
+static const char *without_prefix(const char *name)
+{
+	return name + (strncasecmp(name, PREFIX, sizeof(PREFIX) - 1) ? 0 : sizeof(PREFIX) - 1);
+}
+
 /* EVENTS: none is spelt so. */
 static size_t find(const char *name, size_t length)
 {
-	size_t prefix = sizeof(PREFIX) - 1;
-
-	if (length <= prefix || strncasecmp(name, PREFIX, prefix))
+	if (!length)
 		return EVENTS;
-	name += prefix;
-	length -= prefix;
 	for (size_t i = 0; i < EVENTS; i++)
 		for (size_t j = 0; j < SPELLINGS && events[i].names[j]; j++)
 			if (!strncasecmp(name, events[i].names[j], length) && !events[i].names[j][length])
@@ -86,13 +88,15 @@ static size_t find(const char *name, size_t length)
 
 bool kernel_event_find(const char *name, struct papi_event *ret)
 {
+	name = without_prefix(name);
 	return kernel_event_at(find(name, strlen(name)), ret);
 }
 
 bool kernel_event_modified(const char *name)
 {
-	size_t prefix = sizeof(PREFIX) - 1;
-	const char *colon = strlen(name) > prefix ? strchr(name + prefix, ':') : NULL;
+	const char *colon;
 
+	name = without_prefix(name);
+	colon = strchr(name, ':');
 	return colon && find(name, (size_t)(colon - name)) < EVENTS;
 }

@@ -301,6 +301,8 @@ def test_software_events_by_their_names(tmp_path, state):
     for name, number in numbers.items():
         items, _ = handed_over(tmp_path, "-m", f"perf::{name}", "-q", "-o", tmp_path / name, env=state)
         assert items[0][:3] == [f"perf::{name}", "0", f"+1:{number:x}:0:0"]
+    items, _ = handed_over(tmp_path, "-m", "page-faults", "-q", env=state)
+    assert items[0][:3] == ["page-faults", "0", "+1:2:0:0"]
 
 
 def test_list_and_check_agree(state):
