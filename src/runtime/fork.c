@@ -11,98 +11,146 @@
 #include "sampler.h"
 #include "wrap.h"
 
-/* The region stack at the fork; the struct thread itself is wiped in the child. */
-static __thread struct {
+struct open_region {
+	struct unwind_snippet snippet;
+	const void *name; /* struct hyb_def_region, or a code address */
+	uint32_t skipped;
+	uint8_t kind;
+};
+
+/*
+ * What the child needs of the thread that forks, in memory of the process's own. It is copied before: the
+ * region stack is shared with the parent, who goes on, and its struct thread is wiped in the child.
+ */
+struct forking {
+	struct forking *outer; /* the fork that a handler of the program interrupted by this one */
+	size_t size;
 	struct thread *t;
-	struct hyb_open *first_base, *second_base;
-	uint32_t depth;
-	uintptr_t stack_lo, stack_hi;
+	bool busy, blocks_signal;
 	int perf_fd;
 	struct metrics_thread metrics; /* its descriptors */
-	bool busy, blocks_signal;
-} at_fork __attribute__((tls_model("initial-exec")));
-
-/* What the child needs of the parent's file until it has its own. */
-struct legacy {
-	uint8_t *segment[MAX_SEGMENTS];
-	uint32_t segments; /* of them; some are NULL */
-	struct hyb_open open[HYB_STACK_FIRST + HYB_STACK_SECOND];
-	const void *name[HYB_STACK_FIRST + HYB_STACK_SECOND]; /* struct hyb_def_region, or a code address */
-	uint8_t kind[HYB_STACK_FIRST + HYB_STACK_SECOND];
+	uintptr_t stack_lo, stack_hi;
 	uint32_t root_skipped;
 	uint32_t depth;
+	struct open_region open[]; /* outermost first */
 };
+
+static __thread struct forking *forking __attribute__((tls_model("initial-exec")));
+
+/* Where the parent's segments are: what its regions are called is read there, and does not change. */
+struct legacy {
+	uint32_t segments; /* of them; some are NULL */
+	uint8_t *segment[MAX_SEGMENTS];
+};
+
+static struct forking *forking_new(uint32_t depth)
+{
+	size_t size = sizeof(struct forking) + depth * sizeof(struct open_region);
+	struct forking *f = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	if (f == MAP_FAILED)
+		return NULL;
+	f->size = size;
+	f->perf_fd = -1;
+	f->outer = forking;
+	forking = f;
+	return f;
+}
+
+/* Forgets the innermost one. */
+static void forking_end(void)
+{
+	struct forking *f = forking;
+
+	forking = f->outer;
+	munmap(f, f->size);
+}
+
+static void copy_regions(struct forking *f, const struct thread *t)
+{
+	f->root_skipped = t->first_base->skipped & ~HYB_OPEN_SAMPLED;
+	for (uint32_t level = 1; level < t->loc->depth; level++) {
+		const struct hyb_open *open = thread_open(t, level);
+		const struct hyb_node *node = node_at(open->node);
+		bool region = node->kind == HYB_NODE_REGION;
+		const struct hyb_def_region *def = region ? region_def(node->key) : NULL;
+
+		if (def && def->kind == HYB_REGION_PAUSED)
+			continue; /* the child pauses by itself */
+		f->open[f->depth++] = (struct open_region){
+			.snippet = probe_snippet(open),
+			.name = region ? (const void *)def : (const void *)modules_address(node->key),
+			.skipped = open->skipped & ~HYB_OPEN_SAMPLED,
+			.kind = node->kind,
+		};
+	}
+}
 
 void fork_prepare(void)
 {
 	struct thread *t = self;
+	bool attached = t && t->state != THREAD_NONE, busy = t && thread_busy(t);
+	int saved = errno;
+	struct forking *f = forking_new(attached ? t->loc->depth : 0);
 
-	at_fork.t = t;
-	at_fork.perf_fd = -1;
-	at_fork.depth = 0;
-	at_fork.busy = t && thread_busy(t); /* no probe in between may write into what is shared */
-	if (!t || t->state == THREAD_NONE)
+	errno = saved;
+	if (!f) { /* the child begins without what is open here */
+		if (busy)
+			thread_ready(t);
 		return;
-	at_fork.first_base = t->first_base;
-	at_fork.second_base = t->second_base;
-	at_fork.depth = t->loc->depth;
-	at_fork.stack_lo = t->stack_lo;
-	at_fork.stack_hi = t->stack_hi;
-	at_fork.blocks_signal = t->blocks_signal;
-	at_fork.perf_fd = t->armed ? t->perf_fd : -1;
+	}
+	f->t = t;
+	f->busy = busy; /* until fork_parent(): no probe in between may write into what is shared */
+	if (!attached)
+		return;
+	f->stack_lo = t->stack_lo;
+	f->stack_hi = t->stack_hi;
+	f->blocks_signal = t->blocks_signal;
+	f->perf_fd = t->armed ? t->perf_fd : -1;
 	if (rt.metrics)
-		at_fork.metrics = t->metrics;
+		f->metrics = t->metrics;
+	copy_regions(f, t);
 }
 
 void fork_parent(void)
 {
-	if (at_fork.busy)
-		thread_ready(at_fork.t);
-	at_fork.depth = 0;
+	int saved = errno;
+
+	if (!forking)
+		return;
+	if (forking->busy)
+		thread_ready(forking->t);
+	forking_end();
+	errno = saved;
 }
 
-/* Notes what is open and where the parent's segments are. */
+/* Notes where the parent's segments are. */
 static void collect(struct legacy *old)
 {
 	old->segments = atomic_load(&store.mapped);
 	for (uint32_t i = 0; i < old->segments; i++)
 		old->segment[i] = atomic_load(&store.segment[i]);
-	old->root_skipped = at_fork.depth ? at_fork.first_base->skipped & ~HYB_OPEN_SAMPLED : 0;
-	for (uint32_t level = 1; level < at_fork.depth; level++) {
-		const struct hyb_open *open = level < HYB_STACK_FIRST
-						      ? &at_fork.first_base[level]
-						      : &at_fork.second_base[level - HYB_STACK_FIRST];
-		const struct hyb_node *node = node_at(open->node);
-
-		const struct hyb_def_region *def =
-			node->kind == HYB_NODE_REGION ? region_def(node->key) : NULL;
-
-		if (def && def->kind == HYB_REGION_PAUSED)
-			continue; /* the child pauses by itself */
-		old->open[old->depth] = *open;
-		old->kind[old->depth] = node->kind;
-		old->name[old->depth++] = node->kind == HYB_NODE_REGION
-						  ? (const void *)def
-						  : (const void *)modules_address(node->key);
-	}
 }
 
 /* Opens in the child what was open in the parent. */
-static void reopen(struct thread *t, const struct legacy *old)
+static void reopen(struct thread *t, const struct forking *f)
 {
-	t->top->skipped = old->root_skipped;
-	for (uint32_t i = 0; i < old->depth; i++) {
-		const struct hyb_def_region *def = old->name[i];
+	t->top->skipped = f->root_skipped;
+	for (uint32_t i = 0; i < f->depth; i++) {
+		const struct open_region *open = &f->open[i];
+		const struct hyb_def_region *def = open->name;
 		uint64_t key;
 
-		if (old->kind[i] == HYB_NODE_REGION)
+		if (open->kind != HYB_NODE_REGION)
+			key = cyg_key((uintptr_t)open->name);
+		else if (def)
 			key = region_key((const char *)(def + 1), def->name_len,
 				(const char *)(def + 1) + def->name_len + 1, def->line, def->kind);
-		else
-			key = cyg_key((uintptr_t)old->name[i]);
+		else /* the parent itself had it from its own parent */
+			key = 0;
 		if (key && thread_busy(t)) {
-			probe_enter(t, old->kind[i], key, probe_snippet(&old->open[i]));
-			t->top->skipped = old->open[i].skipped & ~HYB_OPEN_SAMPLED;
+			probe_enter(t, open->kind, key, open->snippet);
+			t->top->skipped = open->skipped;
 			thread_ready(t);
 		}
 	}
@@ -116,43 +164,66 @@ static void release(struct legacy *old)
 	munmap(old, sizeof(*old));
 }
 
+/* The child's own file and thread. */
+static void begin_child(const struct forking *f)
+{
+	bool paused = atomic_load(&rt.paused);
+	struct thread *t;
+
+	rt.epoch++;
+	if (!runtime_begin())
+		return;
+	t = thread_new();
+	if (t && f)
+		t->blocks_signal = f->blocks_signal;
+	if (!thread_attach(t, 0, 0, f ? f->stack_lo : 0, f ? f->stack_hi : 0))
+		thread_free(t);
+	else if (f)
+		reopen(t, f);
+	atomic_store(&rt.paused, paused);
+	atomic_store(&rt.attention, paused);
+}
+
+/* The parent's descriptors and memory of its thread, which is wiped. */
+static void forget_thread(struct forking *f)
+{
+	if (f) {
+		perf_forget(f->perf_fd);
+		metrics_forget(&f->metrics);
+	}
+	thread_free(self);
+	self = NULL;
+	pthread_setspecific(real_functions.thread_key, NULL);
+}
+
+static void end_all(void)
+{
+	while (forking)
+		forking_end();
+}
+
 void fork_child(void)
 {
 	struct legacy *old;
-	struct thread *t;
-	bool paused = atomic_load(&rt.paused);
 	int saved = errno;
 
-	if (!store.header || rt.pid == getpid())
+	if (!store.header || rt.pid == getpid()) {
+		end_all();
 		return;
-	perf_forget(at_fork.perf_fd);
-	metrics_forget(&at_fork.metrics);
-	thread_free(self); /* the parent's, wiped */
-	self = NULL;
-	pthread_setspecific(real_functions.thread_key, NULL);
+	}
+	forget_thread(forking);
 	old = mmap(NULL, sizeof(*old), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if (!atomic_load(&rt.on) || old == MAP_FAILED) {
 		atomic_store(&rt.on, false);
 		store.header = NULL;
 		if (old != MAP_FAILED)
 			munmap(old, sizeof(*old));
-		errno = saved;
-		return;
+	} else {
+		collect(old);
+		store_abandon();
+		begin_child(forking);
+		release(old);
 	}
-	collect(old);
-	store_abandon();
-	rt.epoch++;
-	if (runtime_begin()) {
-		t = thread_new();
-		if (t)
-			t->blocks_signal = at_fork.blocks_signal;
-		if (thread_attach(t, 0, 0, at_fork.stack_lo, at_fork.stack_hi))
-			reopen(t, old);
-		else
-			thread_free(t);
-		atomic_store(&rt.paused, paused);
-		atomic_store(&rt.attention, paused);
-	}
-	release(old);
+	end_all();
 	errno = saved;
 }

@@ -104,13 +104,12 @@ static int map_segment(int fd, uint64_t index)
 		return -errno;
 	/* Else each first touch of a page reads, and clears, a whole window ahead. */
 	madvise(at, HYB_SEGMENT, MADV_RANDOM);
-	if (!atomic_compare_exchange_strong(&store.segment[index], &none, at)) {
-		munmap(at, HYB_SEGMENT);
-		return 0;
-	}
+	/* First: the child of another thread's fork has to find all that it inherits. */
 	mapped = atomic_load(&store.mapped);
 	while (mapped <= index && !atomic_compare_exchange_weak(&store.mapped, &mapped, (uint32_t)index + 1))
 		;
+	if (!atomic_compare_exchange_strong(&store.segment[index], &none, at))
+		munmap(at, HYB_SEGMENT);
 	return 0;
 }
 

@@ -36,6 +36,8 @@
 	F(int, pthread_create, (pthread_t *, const pthread_attr_t *, void *(*)(void *), void *)) \
 	F(int, thrd_create, (thrd_t *, thrd_start_t, void *)) \
 	F(int, clone, (int (*)(void *), void *, int, void *, ...)) \
+	F(pid_t, _Fork, (void)) \
+	F(long, syscall, (long, ...)) \
 	F(int, execve, (const char *, char *const *, char *const *)) \
 	F(int, execvpe, (const char *, char *const *, char *const *)) \
 	F(int, fexecve, (int, char *const *, char *const *)) \

@@ -1,6 +1,4 @@
 /* Threads: measured from their first instruction to their last destructor. */
-#include <sched.h>
-#include <stdarg.h>
 #include <unistd.h>
 
 #include "fork.h"
@@ -100,39 +98,4 @@ EXPORT int thrd_create(thrd_t *thread, thrd_start_t function, void *argument)
 	if (error != thrd_success)
 		thread_free(t);
 	return error;
-}
-
-/* A child by clone() that is a process of its own: no atfork handler runs for it. */
-struct clone_start {
-	int (*function)(void *);
-	void *argument;
-};
-
-static int clone_start(void *data)
-{
-	struct clone_start start = *(struct clone_start *)data;
-
-	fork_child();
-	return start.function(start.argument);
-}
-
-EXPORT int clone(int (*function)(void *), void *stack, int flags, void *argument, ...)
-{
-	struct clone_start start = {function, argument};
-	va_list list;
-	void *a, *b, *c;
-	int result;
-
-	va_start(list, argument);
-	a = va_arg(list, void *);
-	b = va_arg(list, void *);
-	c = va_arg(list, void *);
-	va_end(list);
-	if (flags & CLONE_VM || !store.header)
-		return REAL(clone)(function, stack, flags, argument, a, b, c);
-	/* Its memory is a copy: what stands on our stack is there for it too. */
-	fork_prepare();
-	result = REAL(clone)(clone_start, stack, flags, &start, a, b, c);
-	fork_parent();
-	return result;
 }
