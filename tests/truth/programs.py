@@ -1,0 +1,96 @@
+"""The programs of known loads. Each computes in functions fa, fb, fc, fd, and writes their CPU time to the file $TRUTH."""
+
+import shutil
+import subprocess
+import tempfile
+from dataclasses import dataclass, field
+from pathlib import Path
+
+FOLDER = Path(__file__).resolve().parent
+
+
+class Missing(Exception):
+    """What a program needs is not installed here; the text says what."""
+
+
+@dataclass
+class Program:
+    """words: the command, with {s} for the seconds of CPU time that it takes as its argument; the first word is a
+    source file here that is compiled, or a program of the machine. more: what each of those seconds is multiplied with."""
+
+    name: str
+    words: str
+    modules: dict = field(default_factory=dict)  # function -> library whose code all counts as that function
+    more: float = 1.0
+
+    def command(self, seconds):
+        words = self.words.format(s=f"{seconds * self.more:.3f}").split()
+        return [*find(words[0]), *words[1:]]
+
+
+_made = {}
+_folder = None
+
+
+def compile_c(name, flags, compiler="gcc"):
+    """The path of the executable (or library) that a file here makes."""
+    global _folder
+    if name not in _made:
+        if not shutil.which(compiler):
+            raise Missing(f"no {compiler}")
+        _folder = _folder or tempfile.TemporaryDirectory(prefix="truth-")
+        path = Path(_folder.name) / name
+        words = [compiler, "-O2", "-g", "-Wall", "-Wextra", "-pthread", str(FOLDER / f"{name}.c"), "-o", str(path), *flags]
+        result = subprocess.run(words, stderr=subprocess.PIPE, text=True)
+        if result.returncode:
+            raise Missing(f"{name}.c does not compile: {result.stderr.strip().splitlines()[-1]}")
+        _made[name] = path
+    return _made[name]
+
+
+FLAGS = {"loads": []}
+
+
+def find(word):
+    """A command: words that begin it."""
+    if word in FLAGS:
+        return [str(compile_c(word, FLAGS[word]))]
+    path = shutil.which(word)
+    if not path:
+        raise Missing(f"no {word}")
+    return [path]
+
+
+# The known example: fb in bursts of 1 ms with sleeps of 3 ms, whose cycle is the tick of a kernel with 250 Hz.
+PROGRAMS = [
+    Program("cpu 5:3:2", "loads turns {s} 5000 3000 2000"),
+    Program("cpu 20 ms", "loads turns {s} 10000 10000 0"),
+    Program("cpu at tick", "loads turns {s} 1000 3000 0"),
+    Program("cpu random", "loads random {s}"),
+    Program("known example", "loads bursts {s} 10 1000 3000 10000 0"),
+    Program("cycle below tick", "loads bursts {s} 10 1000 2700 10000 0"),
+    Program("cycle above tick", "loads bursts {s} 10 1000 3400 10000 0"),
+    Program("burst 0.1, 1 ms", "loads bursts {s} 100 100 900 10000 0"),
+    Program("burst 0.1, 4 ms", "loads bursts {s} 20 100 3900 2000 0"),
+    Program("burst 0.5, 4 ms", "loads bursts {s} 10 500 3500 5000 0"),
+    Program("burst 2, 4 ms", "loads bursts {s} 5 2000 2000 10000 0"),
+    Program("burst 3, 8 ms", "loads bursts {s} 4 3000 5000 4000 4000"),
+    Program("burst 5, 8 ms", "loads bursts {s} 3 5000 3000 15000 0"),
+    Program("burst 20, 24 ms", "loads bursts {s} 1 20000 4000 10000 2000"),
+    Program("two threads", "loads threads {s} 10000 0 1000 3000", more=0.75),
+    Program("four threads", "loads threads {s} 10000 0 1000 1000 500 3500 5000 3000", more=0.5),
+    Program("eight threads", "loads threads {s} 9000 0 1000 3000 2000 2000 300 700 4000 4000 100 900 700 3300 20000 9000",
+            more=0.3),
+    Program("one consumer", "loads producers {s} 1 500 1000"),
+    Program("three consumers", "loads producers {s} 3 300 900"),
+    Program("short threads", "loads short_threads {s} 200 300"),
+    Program("itimer", "loads itimer {s} 4000 1000 10 10000"),
+    Program("timerfd", "loads timerfd {s} 4000 1000 10 10000"),
+    Program("files", "loads files {s} 1000 500", more=0.5),
+    Program("pipes", "loads pipes {s} 200 400"),
+    Program("10,000 switches", "loads pipes {s} 40 60"),
+    Program("sockets", "loads sockets {s} 100 300"),
+    Program("short children", "loads children {s} 3000 3000"),
+    Program("fork tree", "loads tree {s} 3"),
+    Program("exec chain", "loads chain {s} 7", more=0.9),
+]
