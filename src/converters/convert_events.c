@@ -314,6 +314,7 @@ static bool take(struct running *r, const struct hyb_event *event)
 {
 	uint64_t time = since_start(r, event->time > r->weave.time ? event->time : r->weave.time);
 
+	weave_until(&r->weave, event->time);
 	if (time >= r->to)
 		return false;
 	if (!r->live && time >= r->from)
@@ -336,6 +337,7 @@ static void finish(struct running *r, bool over)
 	uint64_t end = since_start(r, r->location->info->end);
 	uint64_t last = since_start(r, r->weave.time);
 
+	weave_until(&r->weave, r->location->info->end);
 	r->walk->cut |= over || end > r->to;
 	end = over || end > r->to ? r->to : end > last ? end : last;
 	if (!r->live && end >= r->from)

@@ -67,6 +67,20 @@ static void define_groups(struct defs *d, const char *(*of)(const struct otf2_re
 	}
 }
 
+/* Said where viewers show it: they count visits of sampled regions like those of others. */
+static void define_sampled(struct defs *d, uint64_t *members)
+{
+	uint32_t n = 0;
+
+	for (size_t i = 0; i < d->o->regions.count; i++)
+		if (region_at(d->o, i)->paradigm == OTF2_PARADIGM_SAMPLING)
+			members[n++] = i;
+	if (n)
+		DEFINE(d, Group, d->o->group_count++,
+			otf2_string(d, "sampled: entered where a sample shows it, visits are not calls"),
+			OTF2_GROUP_TYPE_REGIONS, OTF2_PARADIGM_SAMPLING, OTF2_GROUP_FLAG_NONE, n, members);
+}
+
 /* Every node of the tree but its root. */
 static void define_contexts(struct defs *d)
 {
@@ -110,6 +124,7 @@ void otf2_define_code(struct defs *d)
 	if (list && members) {
 		define_groups(d, file_of, list, members);
 		define_groups(d, module_of, list, members);
+		define_sampled(d, members);
 	} else {
 		d->failed = HYB_ENOMEM;
 	}

@@ -167,6 +167,7 @@ static int write_event(struct writer *w, const struct hyb_event *e)
 		if (r <= 0)
 			return r;
 	}
+	weave_until(&w->weave, e->time);
 	if (e->time > w->time)
 		w->time = e->time;
 	weave_event(&w->weave, e);
@@ -199,6 +200,7 @@ static int finish(struct writer *w)
 {
 	int r = release_held(w);
 
+	weave_until(&w->weave, w->location->info->end);
 	if (w->location->info->end > w->time)
 		w->time = w->location->info->end;
 	weave_finish(&w->weave);

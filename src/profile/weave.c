@@ -2,6 +2,10 @@
 
 #include <stdlib.h>
 
+/* A stretch that is both so many times shorter than that of a sample and short has nothing to do with it. */
+#define STRETCH_PARTS 8u
+#define STRETCH_SHORT 10000u /* ns */
+
 int weave_tree_make(struct weave_tree *tree, const struct profile_node *nodes, size_t count)
 {
 	struct weave_tree t = {.count = count};
@@ -40,6 +44,7 @@ int weave_init(struct weave *weave, const struct weave_tree *tree, const struct 
 		.own = own,
 		.exact = location->process->trace_events,
 		.time = location->start,
+		.since = location->start,
 	};
 	weave->path = malloc((tree->deepest + 1) * sizeof(*weave->path));
 	weave->back = malloc(location->node_count * sizeof(*weave->back));
@@ -50,7 +55,8 @@ void weave_release(struct weave *weave)
 {
 	free(weave->path);
 	free(weave->back);
-	weave->path = weave->back = NULL;
+	weave->path = NULL;
+	weave->back = NULL;
 }
 
 static void tell_enter(struct weave *w, uint32_t node, uint32_t probe, const struct hyb_event *event)
@@ -93,33 +99,39 @@ static void go_to(struct weave *w, uint32_t node)
 		leave_and_enter(w, node);
 }
 
-static uint32_t common_of(const struct weave_tree *tree, uint32_t a, uint32_t b)
-{
-	while (a != b) {
-		if (tree->depth[a] >= tree->depth[b])
-			a = tree->parent[a];
-		else
-			b = tree->parent[b];
-	}
-	return a;
-}
-
-/*
- * Where the thread is when the probe is left: where it was, for what called the probe says nothing about the
- * time behind it. Outside of all probes and before the first sample, that is what all probes had in common.
- */
-static uint32_t back_from(const struct weave *w, uint32_t node)
-{
-	uint32_t caller = w->tree->parent[node];
-
-	if (w->open || w->sampled)
-		return w->current;
-	return w->current ? common_of(w->tree, w->current, caller) : caller;
-}
-
 static uint32_t outer_probe(const struct weave *w, uint32_t probe)
 {
 	return w->nodes[w->nodes[probe].parent].probe;
+}
+
+/* Probes hang on probes only, but for those that looked for the frames that called them: calls of MPI. */
+static bool knows_path(const struct weave *w, uint32_t probe)
+{
+	const struct hyb_node_info *node = &w->nodes[probe];
+
+	return w->nodes[node->parent].probe != node->parent || (node->region && node->region->mpi);
+}
+
+/* The thread's place where the next probe is entered or left, with the stretch that ends there. */
+static struct weave_place last_place(const struct weave *w)
+{
+	struct weave_place last = w->last;
+	uint64_t length = w->time > w->since ? w->time - w->since : 1;
+
+	/* The shortest of a place that is seen again: samples come when threads are interrupted, too. */
+	if (w->sampled && (w->current != last.node || !last.seen || length < last.seen))
+		last.seen = length;
+	if (!w->away)
+		last.node = w->current;
+	return last;
+}
+
+static void begin_stretch(struct weave *w, struct weave_place last)
+{
+	w->last = last;
+	w->away = last.node != w->current;
+	w->sampled = false;
+	w->since = w->time;
 }
 
 static void enter_probe(struct weave *w, uint32_t probe, const struct hyb_event *event)
@@ -129,14 +141,17 @@ static void enter_probe(struct weave *w, uint32_t probe, const struct hyb_event 
 	if (event && w->options.record)
 		w->options.record(w->options.data, event);
 	if (w->options.frames) {
-		w->back[probe] = back_from(w, node);
+		w->back[probe] = last_place(w);
+		if (!w->back[probe].seen && knows_path(w, probe))
+			w->back[probe].node = w->tree->parent[node];
 		go_to(w, w->tree->parent[node]);
 	}
 	tell_enter(w, node, probe, event);
 	w->open = probe;
+	begin_stretch(w, (struct weave_place){.node = node});
 }
 
-/* The innermost open one, with all frames that were sampled in it, and those that only it was called by. */
+/* The innermost open one, with all frames that were sampled in it. */
 static void leave_probe(struct weave *w, const struct hyb_event *event)
 {
 	uint32_t probe = w->open, node = w->own[probe];
@@ -148,7 +163,7 @@ static void leave_probe(struct weave *w, const struct hyb_event *event)
 	tell_leave(w, node, probe, event);
 	w->open = outer_probe(w, probe);
 	if (w->options.frames)
-		go_to(w, w->back[probe]);
+		begin_stretch(w, w->back[probe]);
 	else
 		w->current = w->open ? w->own[w->open] : 0;
 }
@@ -189,7 +204,8 @@ static void sample(struct weave *w, const struct hyb_event *event)
 	if (!w->options.frames)
 		return;
 	go_to(w, node);
-	w->sampled |= !w->open;
+	w->away = false;
+	w->sampled = true;
 }
 
 /* Without exact records: the instance that was sampled is over. */
@@ -205,8 +221,25 @@ static void complete(struct weave *w, uint32_t probe)
 		go_to(w, w->tree->parent[node]);
 }
 
+/*
+ * What called a probe says little about the time behind it: that goes to the last sample's frames, so that
+ * frames have the share of time that they have of samples. Not so where the time between two probes is short,
+ * and much shorter than that in which the sample was taken: that is other code, the caller's own.
+ */
+void weave_until(struct weave *w, uint64_t time)
+{
+	uint64_t least = w->last.seen / STRETCH_PARTS;
+
+	least = least < STRETCH_SHORT ? least : STRETCH_SHORT;
+	if (!w->away || time <= w->since || time - w->since < least)
+		return;
+	w->away = false;
+	go_to(w, w->last.node);
+}
+
 void weave_event(struct weave *w, const struct hyb_event *event)
 {
+	weave_until(w, event->time);
 	if (event->time > w->time)
 		w->time = event->time;
 	switch ((enum hyb_event_kind)event->kind) {
@@ -238,6 +271,7 @@ void weave_event(struct weave *w, const struct hyb_event *event)
 
 void weave_finish(struct weave *w)
 {
+	weave_until(w, w->location->end);
 	if (w->location->end > w->time)
 		w->time = w->location->end;
 	agree(w, 0);

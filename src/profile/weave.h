@@ -1,9 +1,11 @@
 /*
  * One thread's way through the tree of a profile: its events, of samples and of probes, become enters and
  * leaves of nodes that are monotonic in time and balance (paper 003, section III.B). A sample moves the
- * thread by the difference of two paths; an exact enter by one step from what called it, and its leave back
- * to where the last sample had been. Behind a gap in the trace what is open on both sides stays. For
- * conversions and timelines. A weave is for one thread at a time; the tree is shared.
+ * thread by the difference of two paths; an exact enter by one step from what called it. Behind its leave
+ * the frames that called it stay entered until something shows that they are gone: a sample, the path of
+ * another probe, or as long a time without probes as the last sample was seen in, which goes to that one's
+ * frames. Behind a gap in the trace what is open on both sides stays. For conversions and timelines. A weave
+ * is for one thread at a time; the tree is shared.
  */
 #ifndef HYB_WEAVE_H
 #define HYB_WEAVE_H
@@ -42,18 +44,29 @@ struct weave {
 	const struct hyb_node_info *nodes; /* the location's */
 	const uint32_t *own; /* by node of the location: that of the tree */
 	bool exact; /* the trace has enters and leaves */
-	bool sampled; /* outside of all probes */
 	uint64_t time; /* of the last event */
 	uint32_t current; /* where in the tree the thread is; 0: nowhere */
 	uint32_t open; /* its innermost open probe, a node of the location; 0: none */
 	uint32_t *path; /* as long as the tree is deep */
-	uint32_t *back; /* by open probe: where the thread is behind it */
+
+	/* A stretch is the time from one enter or leave of a probe to the next. */
+	uint64_t since; /* it began */
+	bool sampled; /* in it */
+	bool away; /* the last sample's frames were left for a probe, and not entered again in this stretch */
+	struct weave_place {
+		uint32_t node; /* where the thread was last seen, in the innermost open probe */
+		uint64_t seen; /* ns of the stretch in which a sample saw it; 0: none did */
+	} last, *back; /* `back`, by open probe: what it was outside of that */
 };
 
 /* 0 or HYB_ENOMEM; to be released in both cases. Pointers have to live as long. */
 int weave_init(struct weave *weave, const struct weave_tree *tree, const struct hyb_location_info *location,
 	const uint32_t *own, const struct weave_options *options);
 void weave_release(struct weave *weave);
+
+/* Time passes up to that of the next event: to be called in front of what is told of it beside the weave.
+ * What is entered or left by it is told at weave.time, that of the last event. */
+void weave_until(struct weave *weave, uint64_t time);
 
 /* Takes SAMPLE, ENTER, LEAVE and COMPLETE; of all other kinds only the time, and that of MPI's the open
  * probe. */

@@ -374,6 +374,7 @@ int lane_event(struct lane *lane, const struct hyb_event *e)
 
 	t->records++;
 	t->gaps += e->kind == HYB_EVENT_GAP;
+	weave_until(&lane->weave, e->time);
 	if (time > lane->at)
 		spend(lane, lane->weave.current, time);
 	if (time >= t->from && time < t->to)
@@ -390,6 +391,7 @@ void lane_end(struct lane *lane)
 {
 	const struct timeline *t = lane->lanes->timeline;
 
+	weave_until(&lane->weave, lane->weave.location->end);
 	if (lane->end > lane->at)
 		spend(lane, lane->weave.current, lane->end);
 	end_column(lane);

@@ -287,6 +287,58 @@ def test_time_behind_a_call_of_mpi(mpi, ranks, tmp_path, arguments):
     assert archive.entered["stamp", otf2.Paradigm.SAMPLING] > 9000
 
 
+POLLING = """
+#include <mpi.h>
+#include <time.h>
+static volatile double sum;
+__attribute__((noinline)) static double seconds(void)
+{
+	struct timespec now;
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+	return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
+}
+__attribute__((noinline)) static void third(void)
+{
+	for (double until = seconds() + 0.05; seconds() < until;)
+		sum += 1;
+}
+__attribute__((noinline)) static void second(void) { third(); sum += 1; }
+__attribute__((noinline)) static void first(void) { second(); sum += 1; }
+__attribute__((noinline)) static void look(void)
+{
+	int flag;
+	for (int i = 0; i < 10000; i++)
+		MPI_Iprobe(MPI_ANY_SOURCE, 1, MPI_COMM_SELF, &flag, MPI_STATUS_IGNORE);
+	sum += 1;
+}
+int main(int argc, char **argv)
+{
+	MPI_Init(&argc, &argv);
+	for (int i = 0; i < 3; i++) {
+		first();
+		look();
+	}
+	return MPI_Finalize();
+}
+"""
+
+
+def test_enters_of_sampled_frames(mpi, ranks, tmp_path):
+    """What was sampled is not entered again around each of 30,000 calls: only where samples or calls show a change."""
+    experiment = ranks(1, mpi.compile(POLLING), options=["--trace"])
+    assert experiment.returncode == 0, experiment.stderr
+    archive = convert(experiment.path, tmp_path / "out")
+    assert exact(archive)["MPI_Iprobe"] == 30000
+    samples = sum(event["kind"] == "sample" for event in experiment.events)
+    entered = Counter({name: count for (name, paradigm), count in archive.entered.items()
+                       if paradigm == otf2.Paradigm.SAMPLING})
+    assert entered["third"] >= 3 and entered["look"] >= 3 and entered["main"] == 1
+    assert max(entered.values()) <= 2 * samples, (samples, entered)
+    marked = next(group for group in archive.definitions.groups if "not calls" in group.name)
+    assert {region.name for region in marked.members} >= {"main", "third", "look"}
+    assert not any(region.name.startswith("MPI_") for region in marked.members)
+
+
 def test_killed(measure, program, tmp_path):
     experiment = measure(program, "killed", options=["--trace", "-r", "1000", "--demote", "0:0"])
     archive = convert(experiment.path, tmp_path / "out")

@@ -240,7 +240,63 @@ static void other_records(void **state)
 	event(run, 30, HYB_EVENT_MESSAGE, CALL);
 	event(run, 40, HYB_EVENT_LEAVE, CALL);
 	event(run, 50, HYB_EVENT_COUNTER, 0);
-	end(run, "30+main 30+solve 30+inner 30+call 40-call! 40-inner 100-solve 100-main");
+	end(run, "30+main 30+solve 30+inner 30+call 40-call! 100-inner 100-solve 100-main");
+}
+
+/* The frames that called a probe stay until another probe's path, or the next sample, shows that they went.
+ */
+static void callers_stay(void **state)
+{
+	struct run *run = begin(true, true, false);
+
+	event(run, 20, HYB_EVENT_ENTER, CALL);
+	event(run, 30, HYB_EVENT_LEAVE, CALL);
+	event(run, 40, HYB_EVENT_ENTER, CALL);
+	event(run, 50, HYB_EVENT_LEAVE, CALL);
+	event(run, 60, HYB_EVENT_LEAVE, SOLVE);
+	event(run, 70, HYB_EVENT_SAMPLE, REST);
+	end(run, "20+main 20+solve 20+inner 20+call! 30-call! 40+call! 50-call! 60-inner 60-solve! 70+rest "
+		 "100-rest 100-main");
+}
+
+/* `rest` was sampled in 64 ns without a probe: it is entered again where there are 8, and not for less. */
+static void short_stretches(void **state)
+{
+	struct run *run = begin(true, true, false);
+
+	run->location.end = 200;
+	event(run, 20, HYB_EVENT_SAMPLE, REST);
+	event(run, 74, HYB_EVENT_ENTER, WRITE);
+	for (unsigned time = 80; time < 100; time += 10) {
+		event(run, time, HYB_EVENT_LEAVE, WRITE);
+		event(run, time + 7, HYB_EVENT_ENTER, WRITE);
+	}
+	event(run, 110, HYB_EVENT_LEAVE, WRITE);
+	event(run, 116, HYB_EVENT_COUNTER, 0);
+	event(run, 118, HYB_EVENT_COUNTER, 0); /* now it is known; nothing is told before what was told */
+	event(run, 120, HYB_EVENT_ENTER, WRITE);
+	event(run, 130, HYB_EVENT_LEAVE, WRITE);
+	end(run, "20+main 20+rest 74-rest 74+write! 80-write! 87+write! 90-write! 97+write! 110-write! "
+		 "116+rest 120-rest 120+write! 130-write! 130+rest 200-rest 200-main");
+}
+
+/* A thread that was interrupted in front of a sample is seen again in its usual stretch. */
+static void shortest_stretch_counts(void **state)
+{
+	struct run *run = begin(true, true, false);
+
+	run->location.end = 2000;
+	event(run, 20, HYB_EVENT_SAMPLE, REST);
+	event(run, 1000, HYB_EVENT_ENTER, WRITE);
+	event(run, 1010, HYB_EVENT_LEAVE, WRITE);
+	event(run, 1015, HYB_EVENT_SAMPLE, REST);
+	event(run, 1020, HYB_EVENT_ENTER, WRITE);
+	event(run, 1030, HYB_EVENT_LEAVE, WRITE);
+	event(run, 1035, HYB_EVENT_ENTER, WRITE);
+	event(run, 1040, HYB_EVENT_LEAVE, WRITE);
+	end(run, "20+main 20+rest 1000-rest 1000+write! 1010-write! 1015+rest 1020-rest 1020+write! "
+		 "1030-write! "
+		 "1030+rest 1035-rest 1035+write! 1040-write! 1040+rest 2000-rest 2000-main");
 }
 
 /* Whatever comes: enters and leaves balance, at times that do not fall (looked at by the callbacks). */
@@ -283,6 +339,9 @@ int main(void)
 		cmocka_unit_test(steps_back),
 		cmocka_unit_test(killed),
 		cmocka_unit_test(other_records),
+		cmocka_unit_test(callers_stay),
+		cmocka_unit_test(short_stretches),
+		cmocka_unit_test(shortest_stretch_counts),
 		cmocka_unit_test(anything),
 	};
 
