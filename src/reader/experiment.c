@@ -55,6 +55,40 @@ void hyb_files_free(char **files, size_t count)
 	free(files);
 }
 
+static double seconds(const struct hyb_experiment *e, const char *key)
+{
+	const char *value = hyb_experiment_value(e, key);
+
+	return value ? (double)strtoull(value, NULL, 10) / 1e9 : 0;
+}
+
+/* There are no measurements; what hybrid-run knows of the run is said all the same. */
+static int is_empty(const char *path, struct hyb_error *err)
+{
+	struct hyb_experiment e = {0};
+	const char *command, *status;
+	char *record;
+
+	error_set(err, HYB_EEMPTY, "%s: no measurement in this directory (no .hyb file)", path);
+	if (asprintf(&record, "%s/experiment", path) < 0)
+		return HYB_EEMPTY;
+	if (!experiment_load_values(&e, record)) {
+		command = hyb_experiment_value(&e, "command");
+		status = hyb_experiment_value(&e, "status");
+		if (command && status)
+			error_set(err, HYB_EEMPTY,
+				"%s: no measurement in this directory: %.200s ended by %s after %.3f s wall, "
+				"%.3f s CPU, and left none",
+				path, command, status, seconds(&e, "wall_ns"),
+				seconds(&e, "user_ns") + seconds(&e, "system_ns"));
+	}
+	free(record);
+	free(e.values);
+	arena_release(&e.arena);
+	damage_release(&e.damage);
+	return HYB_EEMPTY;
+}
+
 static int list_directory(const char *path, char ***ret_files, size_t *ret_count, struct hyb_error *err)
 {
 	struct dirent **names;
@@ -71,8 +105,7 @@ static int list_directory(const char *path, char ***ret_files, size_t *ret_count
 		free(names[i]);
 	free(names);
 	if (!found)
-		return error_set(
-			err, HYB_EEMPTY, "%s: no measurement in this directory (no .hyb file)", path);
+		return is_empty(path, err);
 	if (count < (size_t)found) {
 		hyb_files_free(files, count);
 		return out_of_memory(err, path);

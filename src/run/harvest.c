@@ -72,6 +72,15 @@ static void read_metadata(struct reading *r, const char *def, size_t size)
 	r->harvest->promised = of;
 }
 
+static void read_note(struct reading *r, const char *def, size_t size)
+{
+	const struct hyb_def_note *head = (const struct hyb_def_note *)def;
+
+	if (size >= sizeof(*head) && head->severity == HYB_NOTE_WARNING && !*r->harvest->warning)
+		snprintf(r->harvest->warning, sizeof(r->harvest->warning), "%.*s",
+			(int)(size - sizeof(*head)), def + sizeof(*head));
+}
+
 static void read_defs(struct reading *r, const char *chunk, size_t used)
 {
 	size_t at = sizeof(struct hyb_chunk);
@@ -85,6 +94,8 @@ static void read_defs(struct reading *r, const char *chunk, size_t used)
 				   matter */
 		if (def->type == HYB_DEF_METADATA) {
 			read_metadata(r, chunk + at, def->size);
+		} else if (def->type == HYB_DEF_NOTE) {
+			read_note(r, chunk + at, def->size);
 		} else if (def->type == HYB_DEF_WORLD && def->size >= sizeof(struct hyb_def_world)) {
 			add_number(&r->harvest->ranks, &r->harvest->rank_count,
 				((const struct hyb_def_world *)def)->rank);
@@ -110,7 +121,7 @@ static void read_chunk(
 		struct hyb_location location;
 		struct hyb_header header;
 	} head;
-	char defs[1u << 16] __attribute__((aligned(8)));
+	static char defs[1u << 16] __attribute__((aligned(8))); /* the stack may be as small */
 
 	if (chunk->magic != HYB_CHUNK_MAGIC)
 		return;
@@ -151,12 +162,12 @@ static void read_chunks(struct reading *r, int fd, uint64_t end)
 	}
 }
 
-static void read_file(struct reading *r, int dir, const char *name)
+static void read_file(struct reading *r, const char *path)
 {
 	struct hyb_header header;
 	struct stat st;
 	uint64_t size;
-	int fd = openat(dir, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
 
 	if (fd < 0)
 		return;
@@ -199,23 +210,41 @@ static size_t make_set(uint32_t *list, size_t count, const uint32_t *without, si
 	return kept;
 }
 
+/* Names of the files, to be freed each; read before any is opened, for a limit of four descriptors is enough.
+ */
+static size_t list_files(const char *path, char ***ret_names)
+{
+	char **names = NULL;
+	struct dirent *entry;
+	size_t count = 0;
+	const char *dot;
+	DIR *dir = opendir(path);
+
+	while (dir && (entry = readdir(dir))) {
+		dot = strrchr(entry->d_name, '.');
+		if (!dot || strcmp(dot, ".hyb") || !array_room(&names, count, sizeof(*names)))
+			continue;
+		if (asprintf(&names[count], "%s/%s", path, entry->d_name) >= 0)
+			count++;
+	}
+	if (dir)
+		closedir(dir);
+	*ret_names = names;
+	return count;
+}
+
 void harvest_directory(const char *path, pid_t program, struct harvest *ret)
 {
 	struct reading r = {.harvest = ret, .program = program};
-	struct dirent *entry;
-	const char *dot;
-	DIR *dir;
+	char **names;
+	size_t count = list_files(path, &names);
 
 	memset(ret, 0, sizeof(*ret));
-	dir = opendir(path);
-	if (!dir)
-		return;
-	while ((entry = readdir(dir))) {
-		dot = strrchr(entry->d_name, '.');
-		if (dot && !strcmp(dot, ".hyb"))
-			read_file(&r, dirfd(dir), entry->d_name);
+	for (size_t i = 0; i < count; i++) {
+		read_file(&r, names[i]);
+		free(names[i]);
 	}
-	closedir(dir);
+	free(names);
 	free(r.hosts);
 	if (!ret->processes && ret->files)
 		ret->processes = 1; /* the first image was not measured */

@@ -1,9 +1,29 @@
 #include "run/say.h"
 
+#include <errno.h>
+#include <signal.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
+
+/* Files may not grow beyond a limit (ulimit -f): more would be the signal SIGXFSZ, which is deadly. */
+static void write_bounded(const char *line, size_t length)
+{
+	struct timespec now = {0};
+	sigset_t one, before, pending;
+	bool was_pending;
+
+	sigemptyset(&one);
+	sigaddset(&one, SIGXFSZ);
+	was_pending = !sigpending(&pending) && sigismember(&pending, SIGXFSZ);
+	sigprocmask(SIG_BLOCK, &one, &before);
+	if (write(STDERR_FILENO, line, length) < 0 && errno == EFBIG && !was_pending)
+		sigtimedwait(&one, NULL, &now);
+	sigprocmask(SIG_SETMASK, &before, NULL);
+}
 
 void say(const char *format, ...)
 {
@@ -18,6 +38,5 @@ void say(const char *format, ...)
 	va_end(list);
 	length = strlen(line);
 	line[length++] = '\n';
-	if (write(STDERR_FILENO, line, length) < 0)
-		return; /* nobody listens */
+	write_bounded(line, length); /* or nobody listens */
 }

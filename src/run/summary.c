@@ -71,6 +71,16 @@ static bool stands_between(const struct summary *s)
 	return s->program->launcher || launch_place(&place);
 }
 
+/* Of a process of another namespace nobody knows here which it is: without an obstacle only that none left a
+ * file says that there was one. */
+static const char *why_not_measured(const struct summary *s)
+{
+	if (s->program->obstacle[0])
+		return s->program->obstacle;
+	return WIFSIGNALED(s->outcome->status) ? "was killed before its measurement began"
+					       : "did not take in the runtime";
+}
+
 static void say_taken(const struct summary *s)
 {
 	const struct harvest *harvest = s->harvest;
@@ -91,12 +101,14 @@ static void say_taken(const struct summary *s)
 		put_size(out, harvest->trace_bytes);
 		fputs(" of trace", out);
 	}
-	if (!harvest->program && !(harvest->files && stands_between(s)))
+	if (s->program->obstacle[0] ? !harvest->program && !(harvest->files && stands_between(s))
+				    : !harvest->files)
 		fprintf(out, "%s%s %s: only its total time was measured", harvest->files ? "; " : "",
-			s->program->path,
-			s->program->obstacle[0] ? s->program->obstacle : "did not take in the runtime");
+			s->program->path, why_not_measured(s));
 	fclose(out);
 	say("%s", text);
+	if (!harvest->samples && *harvest->warning)
+		say("%s", harvest->warning);
 }
 
 static void put_status(char *text, size_t size, int status)

@@ -1,0 +1,72 @@
+"""Where the system gives little: the program runs as it would alone, and what is not measured is said."""
+
+import resource
+import subprocess
+
+import pytest
+
+from conftest import HYBRID_REPORT, HYBRID_RUN, run
+
+BUSY = """
+#include <stdio.h>
+#include <time.h>
+
+int main(void)
+{
+	clock_t end = clock() + CLOCKS_PER_SEC / 20;
+
+	while (clock() < end)
+		;
+	puts("done");
+	return 5;
+}
+"""
+
+# A signal before any constructor runs.
+EARLY = """
+#include <signal.h>
+#include <unistd.h>
+
+static void end(void)
+{
+	kill(getpid(), SIGKILL);
+}
+
+__attribute__((section(".preinit_array"), used)) static void (*first)(void) = end;
+
+int main(void)
+{
+	return 0;
+}
+"""
+
+
+@pytest.mark.parametrize("limit, value, line", [
+    (resource.RLIMIT_STACK, 64 << 10, " samples of 1 process"),
+    (resource.RLIMIT_FSIZE, 0, "files may not grow here (ulimit -f): nothing is measured"),
+    (resource.RLIMIT_SIGPENDING, 0, "a thread is not sampled: the kernel gave no timer for it"),
+    (resource.RLIMIT_NOFILE, 4, " samples of 1 process"),
+])
+def test_limits(measure, compile_c, limit, value, line):
+    program = compile_c(BUSY)
+    options = {"preexec_fn": lambda: resource.setrlimit(limit, (value, value))}
+    alone = run(program, **options)
+    e = measure(program, **options)
+    assert (e.returncode, e.stdout) == (alone.returncode, alone.stdout) == (5, "done\n")
+    assert line in e.stderr and "did not take in the runtime" not in e.stderr
+
+
+def test_words_into_a_file_that_may_not_grow(tmp_path):
+    with open(tmp_path / "words", "w") as words:
+        result = subprocess.run([HYBRID_RUN, "-o", tmp_path / "e", "sh", "-c", "exit 5"], stderr=words,
+                                preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0)))
+    assert result.returncode == 5
+
+
+def test_killed_before_anything_was_measured(measure, compile_c):
+    e = measure(compile_c(EARLY))
+    assert e.returncode == -9 and "was killed before its measurement began: only its total time was measured" in e.stderr
+    result = run(HYBRID_REPORT, e.path)
+    assert result.returncode == 1 and result.stdout == ""
+    assert f"{e.values['command']} ended by signal SIGKILL after " in result.stderr
+    assert f"{int(e.values['wall_ns']) / 1e9:.3f} s wall" in result.stderr
