@@ -187,6 +187,9 @@ struct hyb_location_info {
 	size_t node_count; /* at least 1 */
 	uint64_t python[8]; /* samples by enum hyb_python of the format */
 	uint64_t mpi[8]; /* calls by enum hyb_mpi_count of the format */
+	uint64_t cost[8]; /* CPU ns by enum hyb_cost of the format: what measuring took beside handlers and
+			     probes */
+	uint64_t left_out, python_left_out; /* calls of functions that the filter excludes */
 };
 
 struct hyb_text_pair {
@@ -236,6 +239,7 @@ struct hyb_process {
 	uint64_t regions_lost;
 	uint64_t names_cut;
 	uint64_t probe_cost; /* calibrated ns of 1024 enter+leave pairs; 0: not known */
+	uint64_t call_cost[8]; /* ns of 1024 calls by enum hyb_probe_kind of the format; 0: not known */
 	uint64_t file_size; /* of a file of several processes: of its own chunks there */
 	struct hyb_location_info *locations; /* by id */
 	size_t location_count;

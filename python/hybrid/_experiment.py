@@ -83,6 +83,9 @@ class Location:
     frames: int
     guessed: int
     handler_time: int  # ns spent taking samples
+    cost: Dict[str, int]  # CPU ns that measuring took beside handlers and probes
+    left_out: int  # calls of functions that the filter excludes
+    python_left_out: int
     period: int  # ns that one sample stands for
     slowed: int
     events: int  # records in the trace
@@ -141,6 +144,7 @@ class Process:
     regions_lost: int
     names_cut: int
     probe_cost: Optional[int]  # ns of 1024 pairs of enter and leave
+    call_cost: Dict[str, int]  # ns of 1024 calls of what costs something else; 0: not known
     file_size: int  # bytes; of a file of several processes those of this one
     world: Optional[int]  # identity of its MPI_COMM_WORLD; None: it is no rank
     rank: Optional[int]  # in that

@@ -32,6 +32,9 @@ static const char *const faults[] = {
 	"not_entered", "not_left", "too_deep", "nested", "no_space", "too_many", NULL};
 static const char *const pythons[] = {"woven", "lost", "unmatched", "released", NULL};
 static const char *const mpis[] = {"errors", "inside", "abandoned", "untracked", NULL};
+static const char *const costs[] = {"interrupts", "switches", "threads", "processes", NULL};
+static const char *const calls[] = {"skipped", "function", "function_skipped", "function_left_out", "python",
+	"python_skipped", "python_left_out", NULL};
 static const char *const threads[] = {"single", "funneled", "serialized", "multiple", NULL};
 
 /* The last argument is the type, and perhaps `.words = ...`. */
@@ -62,6 +65,7 @@ static const struct fact process_facts[] = {
 	PROCESS(regions_lost, FACT_U64),
 	PROCESS(names_cut, FACT_U64),
 	PROCESS(probe_cost, FACT_SOME),
+	PROCESS(call_cost, FACT_COUNTS, .words = calls),
 	PROCESS(file_size, FACT_U64),
 	PROCESS(world, FACT_SOME),
 	PROCESS(rank, FACT_RANK),
@@ -91,6 +95,9 @@ static const struct fact location_facts[] = {
 	LOCATION(frames, FACT_U64),
 	LOCATION(guessed, FACT_U64),
 	LOCATION(handler_time, FACT_U64),
+	LOCATION(cost, FACT_COUNTS, .words = costs),
+	LOCATION(left_out, FACT_U64),
+	LOCATION(python_left_out, FACT_U64),
 	LOCATION(period, FACT_U64),
 	LOCATION(slowed, FACT_U64),
 	LOCATION(events, FACT_U64),

@@ -27,7 +27,7 @@
 
 #define HYB_MAGIC "HYBRID\r\n" /* eight bytes, without the final NUL */
 #define HYB_VERSION_MAJOR 1
-#define HYB_VERSION_MINOR 3
+#define HYB_VERSION_MINOR 4
 
 #define HYB_PAGE 4096u /* chunks begin and end on multiples of this */
 #define HYB_SEGMENT (1u << 20) /* no chunk crosses a multiple of this */
@@ -59,6 +59,19 @@ enum hyb_state {
 	HYB_STATE_EXEC = 3, /* replaced by another image */
 	HYB_STATE_STOPPED = 4, /* the measurement ended early (no space ...); a NOTE says why */
 };
+
+/* Kinds of probes that cost something else than those of probe_cost. Since 1.4, append only. */
+enum hyb_probe_kind {
+	HYB_PROBE_SKIPPED = 0, /* of a demoted region: only counted */
+	HYB_PROBE_FUNCTION = 1, /* made by the compiler (-finstrument-functions) */
+	HYB_PROBE_FUNCTION_SKIPPED = 2,
+	HYB_PROBE_FUNCTION_LEFT_OUT = 3, /* the filter excludes the function */
+	HYB_PROBE_PYTHON = 4, /* a function of Python, by a hook, with what that takes from the interpreter */
+	HYB_PROBE_PYTHON_SKIPPED = 5,
+	HYB_PROBE_PYTHON_LEFT_OUT = 6,
+	HYB_PROBE_COUNT = 7
+};
+#define HYB_PROBE_SLOTS 8
 
 /*
  * The first page of the file. A file of several processes (`processes` is not 0, since 1.2) has only
@@ -98,6 +111,8 @@ struct hyb_header {
 	uint64_t clock_domain; /* processes with the same value read the same CLOCK_MONOTONIC; 0: not known */
 	uint32_t processes; /* a file of several: how many have begun there; atomic, any process */
 	uint32_t reserved;
+	/* Since 1.4 */
+	uint64_t call_cost[HYB_PROBE_SLOTS]; /* by enum hyb_probe_kind: ticks of 1024 calls; 0: not known */
 };
 static_assert(sizeof(struct hyb_header) <= HYB_PAGE, "the header is one page");
 
@@ -400,6 +415,16 @@ enum hyb_mpi_count {
 };
 #define HYB_MPI_SLOTS 8
 
+/* What measuring costs a thread beside its handlers and probes. Since 1.4, append only. */
+enum hyb_cost {
+	HYB_COST_INTERRUPT = 0, /* a sample's interrupt and signal, outside of the handler */
+	HYB_COST_SWITCH = 1, /* context switches of a thread that the kernel counts something for */
+	HYB_COST_THREAD = 2, /* its begin and its end */
+	HYB_COST_PROCESS = 3, /* begin and end of its process */
+	HYB_COST_COUNT = 4
+};
+#define HYB_COST_SLOTS 8
+
 /* A region that is open now: the entries of the region stack, outermost first. */
 struct hyb_open {
 	uint64_t enter; /* tick */
@@ -441,6 +466,8 @@ struct hyb_location {
 	uint64_t taken; /* interrupts that made the samples; one may stand for several */
 	uint64_t python[HYB_PYTHON_SLOTS]; /* by enum hyb_python; since 1.1 */
 	uint64_t mpi[HYB_MPI_SLOTS]; /* by enum hyb_mpi_count; since 1.2 */
+	uint64_t cost[HYB_COST_SLOTS]; /* CPU ns, by enum hyb_cost; since 1.4 */
+	uint64_t left_out, python_left_out; /* calls of functions that the filter excludes; since 1.4 */
 };
 
 /* In a LOCATION chunk: the structure at sizeof(struct hyb_chunk), the stack here. */

@@ -39,6 +39,13 @@ static const struct field quality_fields[] = {
 	FIELD(struct profile_quality, handler_time, FIELD_SUM),
 	FIELD(struct profile_quality, probe_calls, FIELD_SUM),
 	FIELD(struct profile_quality, probe_time, FIELD_SUM),
+	FIELD(struct profile_quality, skipped_time, FIELD_SUM),
+	FIELD(struct profile_quality, python_calls, FIELD_SUM),
+	FIELD(struct profile_quality, python_skipped, FIELD_SUM),
+	FIELD(struct profile_quality, python_time, FIELD_SUM),
+	FIELD(struct profile_quality, left_out_calls, FIELD_SUM),
+	FIELD(struct profile_quality, left_out_time, FIELD_SUM),
+	FIELD_ARRAY(struct profile_quality, cost, FIELD_SUM),
 	FIELD(struct profile_quality, slowed, FIELD_SUM),
 	FIELD(struct profile_quality, events, FIELD_SUM),
 	FIELD(struct profile_quality, events_lost, FIELD_SUM),
@@ -64,7 +71,7 @@ static const struct field quality_fields[] = {
 	FIELD(struct profile_quality, rate, FIELD_MOST),
 	FIELD(struct profile_quality, sources, FIELD_BITS),
 };
-static_assert(sizeof(struct profile_quality) == 680, "a new field goes into the list above");
+static_assert(sizeof(struct profile_quality) == 792, "a new field goes into the list above");
 static_assert(sizeof(struct profile_node) == 144, "a new field goes into the list above");
 
 /* ---------------------------------------------------------------- texts */

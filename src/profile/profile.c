@@ -7,12 +7,8 @@
 
 #include "base/path.h"
 #include "format/format.h"
+#include "profile/cost.h"
 #include "profile/state.h"
-
-#define FEW_SAMPLES 10u /* fewer are no measure of a time */
-/* A call of MPI with its message costs as much as so many of plain probes: 38 ns, where those take 19 to 21.
- */
-#define MPI_PROBES 2u
 
 struct profile *profile_new(const struct profile_options *options)
 {
@@ -104,35 +100,6 @@ static uint32_t find_top(struct profile *p, const struct hyb_location_info *loca
 	return top;
 }
 
-static void add_probes(struct profile_quality *q, const struct hyb_location_info *location)
-{
-	uint64_t calls = 0, mpi_calls = 0, skipped = 0;
-
-	for (size_t i = 1; i < location->node_count; i++) {
-		const struct hyb_node_info *n = &location->nodes[i];
-
-		if (n->type > HYB_TYPE_FUNCTION)
-			continue;
-		calls += n->calls;
-		if (n->type == HYB_TYPE_REGION && n->region->mpi) {
-			mpi_calls += n->calls;
-			q->mpi_time += n->inclusive;
-		}
-		if (n->type == HYB_TYPE_REGION && n->region->kind == HYB_REGION_WAIT &&
-			!strcmp(n->region->name, PROFILE_GIL)) {
-			q->gil_waits += n->calls;
-			q->gil_wait += n->inclusive;
-		}
-		q->demoted_nodes += n->demoted;
-		skipped += n->skipped;
-	}
-	q->probe_calls += calls;
-	q->skipped_calls += skipped;
-	q->mpi_calls += mpi_calls;
-	calls += mpi_calls * (MPI_PROBES - 1) - skipped; /* those were only counted */
-	q->probe_time += (uint64_t)((unsigned __int128)calls * location->process->probe_cost / 1024);
-}
-
 static void add_quality(struct profile_quality *q, const struct hyb_location_info *location)
 {
 	q->locations++;
@@ -150,14 +117,13 @@ static void add_quality(struct profile_quality *q, const struct hyb_location_inf
 	}
 	q->frames += location->frames;
 	q->guessed += location->guessed;
-	q->handler_time += location->handler_time;
 	q->slowed += location->slowed;
 	q->events += location->events;
 	q->events_lost += location->events_lost;
 	q->open_regions += location->open;
 	if (location->source < 32)
 		q->sources |= 1u << location->source;
-	add_probes(q, location);
+	cost_add_location(q, location);
 }
 
 /* Adds what coroutines waited. */
@@ -377,21 +343,6 @@ static uint64_t sum_blocked(const struct profile *p)
 	return sum;
 }
 
-/*
- * A call on a path that is new, or cold, takes many times what was calibrated:
- * samples that hit our own code know, unless they are few. Those by anything else say nothing of CPU time.
- */
-static uint64_t probe_time(const struct profile_quality *q, uint64_t taken)
-{
-	uint64_t inside = q->dropped[HYB_DROP_IN_PROBE], sampled;
-
-	if (!q->probe_calls || inside < FEW_SAMPLES ||
-		q->sources & (1u << HYB_SOURCE_WALL | 1u << HYB_SOURCE_EVENT))
-		return q->probe_time;
-	sampled = (uint64_t)((unsigned __int128)q->cpu * inside / (taken + inside));
-	return sampled > q->probe_time ? sampled : q->probe_time;
-}
-
 /* Puts the tree in order, with all that is known by its nodes. */
 static int arrange(struct profile *p, enum profile_sort sort, const uint64_t *weight)
 {
@@ -436,7 +387,7 @@ int profile_finish(struct profile *p, struct hyb_error *err)
 	int r;
 
 	q->achieved = base ? (double)taken * 1e9 / (double)base : 0;
-	q->probe_time = probe_time(q, taken);
+	cost_finish(q, taken);
 	q->wall = sum_wall(p);
 	for (uint32_t i = 0; i < p->tree.count; i++)
 		p->tree.nodes[i].spread = i;

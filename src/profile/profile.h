@@ -136,9 +136,15 @@ struct profile_quality {
 	uint64_t taken; /* interrupts; fewer than samples where the budget lowered a rate */
 	uint64_t samples, dropped[16], partial[8], faults[8], frames, guessed;
 	uint64_t handler_time; /* ns */
-	uint64_t probe_calls;
+	uint64_t probe_calls; /* those of Python and the skipped ones among them */
 	uint64_t probe_time; /* ns, estimated: calls times calibrated cost, or by the samples dropped in
-				probes */
+				probes; without those below */
+	uint64_t skipped_time; /* ns, estimated, of the skipped_calls that are not Python's */
+	uint64_t python_calls, python_skipped; /* by hooks */
+	uint64_t python_time; /* ns, estimated */
+	uint64_t left_out_calls; /* of functions that the filter excludes */
+	uint64_t left_out_time; /* ns, estimated */
+	uint64_t cost[8]; /* ns, by enum hyb_cost of the format */
 	uint64_t slowed, events, events_lost, trace_bytes, file_bytes;
 	uint64_t trace_stopped; /* ns after the start of the first process that stopped; 0: none did */
 	uint64_t threads_lost, regions_lost, names_cut, demoted_nodes, skipped_calls;
@@ -156,6 +162,9 @@ struct profile_quality {
 	unsigned sources; /* one bit for each enum hyb_source that a location used: 1 << source */
 	double achieved; /* samples a second of CPU (or of wall time, when that was sampled) */
 };
+
+/* All that measuring took, ns of CPU time. */
+uint64_t profile_cost(const struct profile_quality *quality);
 
 /* Name of the regions, of kind WAIT, in which threads wait for Python's global interpreter lock. */
 #define PROFILE_GIL "[waiting for the GIL]"

@@ -450,12 +450,15 @@ static int fill_info(struct loader *l)
 		.events = raw->events,
 		.events_lost = raw->events_lost,
 		.source = raw->source,
+		.left_out = raw->left_out,
+		.python_left_out = raw->python_left_out,
 	};
 	memcpy(info->partial, raw->partial, sizeof(info->partial));
 	memcpy(info->dropped, raw->dropped, sizeof(info->dropped));
 	memcpy(info->python, raw->python, sizeof(info->python));
 	memcpy(info->faults, raw->faults, sizeof(info->faults));
 	memcpy(info->mpi, raw->mpi, sizeof(info->mpi));
+	memcpy(info->cost, raw->cost, sizeof(info->cost));
 	return info->name ? HYB_OK : HYB_ENOMEM;
 }
 

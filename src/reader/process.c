@@ -42,6 +42,8 @@ static void fill_info(struct process *p, struct hyb_experiment *experiment)
 		.clock_domain = h->clock_domain,
 		.file_size = own_size(p),
 	};
+	for (size_t i = 0; i < HYB_PROBE_SLOTS; i++)
+		p->info.call_cost[i] = clock_span(clock, h->call_cost[i]);
 }
 
 /* The header's word, or the last moment at which it was certainly there. */

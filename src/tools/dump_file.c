@@ -2,6 +2,8 @@
 #include "reader/defs.h"
 #include "tools/dump.h"
 
+static const char *const calls[] = {"skipped", "function", "function_skipped", "function_left_out", "python",
+	"python_skipped", "python_left_out"};
 static const char *const clocks[] = {NULL, "monotonic", "tsc"};
 static const char *const sources[] = {"none", "cpu-timer", "task-clock", "timer", "wall", "event"};
 static const char *const states[] = {NULL, "running", "exited", "exec", "stopped"};
@@ -99,6 +101,15 @@ void dump_header(struct out *out, const struct process *process)
 	out_number(out, "trace_stopped", h->trace_stopped);
 	out_number(out, "probe_cost", h->probe_cost);
 	out_end(out);
+	for (size_t i = 0; i < HYB_PROBE_COUNT; i++) {
+		if (!h->call_cost[i])
+			continue;
+		out_begin(out, "call_cost");
+		out_word(out, "kind", DUMP_WORD(calls, i));
+		out_number(out, "number", i);
+		out_number(out, "ticks", h->call_cost[i]);
+		out_end(out);
+	}
 }
 
 void dump_chunks(struct out *out, const struct process *process)

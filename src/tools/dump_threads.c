@@ -9,6 +9,7 @@ static const char *const drops[] = {"in_probe", "no_space", "paused", "idle", "s
 static const char *const partials[] = {NULL, "no_rule", "bad_stack", "too_deep"};
 static const char *const pythons[] = {"woven", "lost", "unmatched", "released"};
 static const char *const faults[] = {"not_entered", "not_left", "too_deep", "nested", "no_space", "too_many"};
+static const char *const costs[] = {"interrupts", "switches", "threads", "processes"};
 static const char *const mpis[] = {"errors", "inside", "abandoned", "untracked"};
 
 /* -------------------------------------------------------------- locations */
@@ -56,6 +57,8 @@ static void show_location(struct out *out, uint64_t offset, struct hyb_location 
 	out_number(out, "events_lost", l->events_lost);
 	out_word(out, "source", DUMP_WORD(sources, l->source));
 	out_number(out, "nodes", l->nodes);
+	out_number(out, "left_out", l->left_out);
+	out_number(out, "python_left_out", l->python_left_out);
 	out_text(out, "name", l->name);
 	out_end(out);
 	REASONS(out, l->id, "dropped", l->dropped, drops);
@@ -63,6 +66,7 @@ static void show_location(struct out *out, uint64_t offset, struct hyb_location 
 	REASONS(out, l->id, "fault", l->faults, faults);
 	REASONS(out, l->id, "python", l->python, pythons);
 	REASONS(out, l->id, "mpi", l->mpi, mpis);
+	REASONS(out, l->id, "cost", l->cost, costs);
 }
 
 static const struct chunk *find_chunk(

@@ -129,6 +129,10 @@ void style_legend(const struct style *style);
 
 void report_quality(struct style *style, const struct report_inputs *inputs, const struct profile *profile);
 
+/* report_quality_cost.c: what measuring took. */
+void report_quality_cost(const struct style *style, const struct profile_quality *q);
+void report_json_quality_cost(FILE *out, const struct profile_quality *q);
+
 /* report_quality_mpi.c: the lines of it about MPI, if there was any. */
 void report_quality_mpi(const struct style *style, const struct profile *profile);
 void report_json_quality_mpi(FILE *out, const struct profile *profile);

@@ -121,24 +121,6 @@ static void put_unresolved(const struct style *style, const struct profile *prof
 	text_line(style, INK_BOLD, "names", &text);
 }
 
-static void put_cost(const struct style *style, const struct profile_quality *q)
-{
-	struct text text = text_begin();
-	char handler[FIGURE_SIZE], probes[FIGURE_SIZE], n[FIGURE_SIZE];
-
-	if (q->handler_time || q->probe_calls) {
-		text_add(&text, "%s of CPU:", text_percent(q->handler_time + q->probe_time, q->cpu, n));
-		text_add(&text, " %s taking samples", figure_duration(q->handler_time, handler));
-	}
-	if (q->probe_calls)
-		text_add(&text, ", about %s in %s probe call%s", figure_duration(q->probe_time, probes),
-			figure_number(q->probe_calls, n), text_plural(q->probe_calls));
-	if (q->slowed)
-		text_add(&text, "; the rate was lowered %s time%s to stay within the budget",
-			figure_number(q->slowed, n), text_plural(q->slowed));
-	text_line(style, INK_BOLD, "cost", &text);
-}
-
 static void add_bytes(struct text *text, uint64_t bytes)
 {
 	if (bytes >= 10 << 20)
@@ -306,7 +288,7 @@ void report_quality(struct style *style, const struct report_inputs *inputs, con
 	report_quality_metrics(style, profile);
 	put_paths(style, q);
 	put_unresolved(style, profile);
-	put_cost(style, q);
+	report_quality_cost(style, q);
 	put_trace(style, q);
 	put_probes(style, q);
 	report_quality_mpi(style, profile);

@@ -65,6 +65,7 @@ static void put_probes(FILE *out, const struct profile_quality *q)
 {
 	put_number(out, "probe_calls", q->probe_calls);
 	put_number(out, "probe_ns", q->probe_time);
+	report_json_quality_cost(out, q);
 	put_number(out, "demoted_nodes", q->demoted_nodes);
 	put_number(out, "skipped_calls", q->skipped_calls);
 	put_number(out, "open_regions", q->open_regions);

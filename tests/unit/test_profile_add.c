@@ -130,6 +130,44 @@ static void test_dear_probes(void **state)
 	assert_int_equal(probe_time_of(19, HYB_SOURCE_WALL), 150);
 }
 
+/* Each kind of call at its own price; what threads cost beside is added as it is. */
+static void test_cost(void **state)
+{
+	struct writer *w = make_file();
+	uint64_t python = writer_region(w, "f", "f.py", 1, HYB_REGION_PYTHON);
+	uint32_t node = writer_node(w, 1, writer_location_at(w, 1)->root, HYB_NODE_REGION, python);
+	const struct profile_quality *q;
+	struct hyb_experiment *e;
+	struct profile *p;
+
+	writer_node_at(w, node)->count = 10;
+	writer_node_at(w, node)->skipped = 6;
+	node = writer_node(w, 1, writer_location_at(w, 1)->root, HYB_NODE_FUNCTION, HYB_CODE(1, 0x99));
+	writer_node_at(w, node)->count = 5;
+	writer_node_at(w, node)->skipped = 2;
+	for (unsigned i = 0; i < HYB_PROBE_COUNT; i++)
+		writer_header(w)->call_cost[i] = 1024 * (i + 1);
+	writer_location_at(w, 1)->handler_ticks = 1000;
+	writer_location_at(w, 1)->cost[HYB_COST_INTERRUPT] = 300;
+	writer_location_at(w, 2)->cost[HYB_COST_INTERRUPT] = 30;
+	writer_location_at(w, 2)->cost[HYB_COST_THREAD] = 7;
+	writer_location_at(w, 2)->left_out = 100;
+	writer_location_at(w, 2)->python_left_out = 10;
+	e = help_open(w);
+	p = make_profile(NULL, e, 1);
+	q = profile_quality(p);
+	assert_int_equal(q->probe_time, 3 * 50 + 3 * 2);
+	assert_int_equal(q->skipped_time, 2 * 3);
+	assert_int_equal(q->python_time, 4 * 5 + 6 * 6);
+	assert_int_equal(q->python_calls, 10);
+	assert_int_equal(q->left_out_calls, 110);
+	assert_int_equal(q->left_out_time, 100 * 4 + 10 * 7);
+	assert_int_equal(q->cost[HYB_COST_INTERRUPT], 330);
+	assert_int_equal(profile_cost(q), 1000 + 156 + 6 + 56 + 470 + 330 + 7);
+	profile_free(p);
+	help_close(e, w);
+}
+
 static void test_twice(void **state)
 {
 	struct writer *w = make_file();
@@ -195,6 +233,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_all),
 		cmocka_unit_test(test_dear_probes),
+		cmocka_unit_test(test_cost),
 		cmocka_unit_test(test_twice),
 		cmocka_unit_test(test_select),
 		cmocka_unit_test(test_threads),

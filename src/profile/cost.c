@@ -1,0 +1,112 @@
+#include "profile/cost.h"
+
+#include <string.h>
+
+#include "format/format.h"
+
+#define FEW_SAMPLES 10u /* fewer are no measure of a time */
+/* A call of MPI with its message costs as much as so many of plain probes: 38 ns, where those take 19 to 21.
+ */
+#define MPI_PROBES 2u
+
+/* Calls of a location by what they cost: those that were timed, and those that were only counted. */
+struct calls {
+	uint64_t timed, skipped; /* of regions */
+	uint64_t function, function_skipped; /* made by the compiler */
+	uint64_t python, python_skipped;
+};
+
+static uint64_t time_of(uint64_t calls, uint64_t cost)
+{
+	return (uint64_t)((unsigned __int128)calls * cost / 1024);
+}
+
+/* What such a call costs; what was not calibrated (before 1.4) counts as one of a region, or as nothing. */
+static uint64_t cost_of(const struct hyb_process *process, enum hyb_probe_kind call, uint64_t otherwise)
+{
+	return process->call_cost[call] ? process->call_cost[call] : otherwise;
+}
+
+static void count_node(struct calls *calls, struct profile_quality *q, const struct hyb_node_info *n)
+{
+	const struct hyb_region *region = n->type == HYB_TYPE_REGION ? n->region : NULL;
+	uint64_t timed = n->calls - (n->skipped < n->calls ? n->skipped : n->calls);
+
+	q->probe_calls += n->calls;
+	q->demoted_nodes += n->demoted;
+	q->skipped_calls += n->skipped;
+	if (!region) {
+		calls->function += timed;
+		calls->function_skipped += n->skipped;
+		return;
+	}
+	if (region->kind == HYB_REGION_PYTHON) {
+		q->python_calls += n->calls;
+		q->python_skipped += n->skipped;
+		calls->python += timed;
+		calls->python_skipped += n->skipped;
+		return;
+	}
+	calls->timed += timed;
+	calls->skipped += n->skipped;
+	if (region->mpi) {
+		calls->timed += n->calls * (MPI_PROBES - 1);
+		q->mpi_calls += n->calls;
+		q->mpi_time += n->inclusive;
+	}
+	if (region->kind == HYB_REGION_WAIT && !strcmp(region->name, PROFILE_GIL)) {
+		q->gil_waits += n->calls;
+		q->gil_wait += n->inclusive;
+	}
+}
+
+void cost_add_location(struct profile_quality *q, const struct hyb_location_info *location)
+{
+	const struct hyb_process *process = location->process;
+	uint64_t timed = process->probe_cost, skipped = cost_of(process, HYB_PROBE_SKIPPED, 0);
+	struct calls calls = {0};
+
+	for (size_t i = 1; i < location->node_count; i++)
+		if (location->nodes[i].type <= HYB_TYPE_FUNCTION)
+			count_node(&calls, q, &location->nodes[i]);
+	q->probe_time += time_of(calls.timed, timed);
+	q->probe_time += time_of(calls.function, cost_of(process, HYB_PROBE_FUNCTION, timed));
+	q->skipped_time += time_of(calls.skipped, skipped);
+	q->skipped_time +=
+		time_of(calls.function_skipped, cost_of(process, HYB_PROBE_FUNCTION_SKIPPED, skipped));
+	q->python_time += time_of(calls.python, cost_of(process, HYB_PROBE_PYTHON, timed));
+	q->python_time += time_of(calls.python_skipped, cost_of(process, HYB_PROBE_PYTHON_SKIPPED, skipped));
+	q->left_out_calls += location->left_out + location->python_left_out;
+	q->left_out_time += time_of(location->left_out, process->call_cost[HYB_PROBE_FUNCTION_LEFT_OUT]);
+	q->left_out_time += time_of(location->python_left_out, process->call_cost[HYB_PROBE_PYTHON_LEFT_OUT]);
+	q->handler_time += location->handler_time;
+	for (size_t i = 0; i < 8; i++)
+		q->cost[i] += location->cost[i];
+}
+
+/*
+ * A call on a path that is new, or cold, takes many times what was calibrated:
+ * samples that hit our own code know, unless they are few. Those by anything else say nothing of CPU time.
+ */
+void cost_finish(struct profile_quality *q, uint64_t taken)
+{
+	uint64_t inside = q->dropped[HYB_DROP_IN_PROBE], sampled,
+		 known = q->probe_time + q->skipped_time + q->python_time + q->left_out_time;
+
+	if (!q->probe_calls || inside < FEW_SAMPLES ||
+		q->sources & (1u << HYB_SOURCE_WALL | 1u << HYB_SOURCE_EVENT))
+		return;
+	sampled = (uint64_t)((unsigned __int128)q->cpu * inside / (taken + inside));
+	if (sampled > known)
+		q->probe_time += sampled - known;
+}
+
+uint64_t profile_cost(const struct profile_quality *quality)
+{
+	uint64_t sum = quality->handler_time + quality->probe_time + quality->skipped_time +
+		       quality->python_time + quality->left_out_time;
+
+	for (size_t i = 0; i < 8; i++)
+		sum += quality->cost[i];
+	return sum;
+}
