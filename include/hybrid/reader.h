@@ -101,6 +101,7 @@ struct hyb_metric {
 	bool estimated; /* by multiplexing: counted a part of the time, and scaled up */
 	bool process_wide; /* of the process, not of the thread that reads it */
 	uint64_t period; /* samples were taken each time it had grown by so much; 0: none */
+	bool uneven; /* does not grow with CPU time, so that samples of that do not say where it grew */
 };
 
 /* A region definition. Pointers are never NULL; unknown strings are "". */

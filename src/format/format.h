@@ -340,6 +340,7 @@ enum hyb_metric_mode {
 enum hyb_metric_flags {
 	HYB_METRIC_ESTIMATED = 1, /* counted a part of the time only (multiplexed), and scaled up */
 	HYB_METRIC_PROCESS = 2, /* of the whole process, not of the thread that reads it */
+	HYB_METRIC_UNEVEN = 4, /* does not grow with CPU time: see struct hyb_metric. Since 1.4 */
 };
 
 /*

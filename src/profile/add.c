@@ -91,8 +91,11 @@ int profile_add(struct profile *p, struct hyb_experiment *experiment, struct hyb
 {
 	struct profile_span *span = profile_span(p, p->quality.experiments);
 	struct resolver resolver = {look_up, symbols};
-	int r = span ? add_experiment(p, experiment, &resolver, span) : HYB_ENOMEM;
+	int r;
 
+	p->experiment = experiment;
+	r = span ? add_experiment(p, experiment, &resolver, span) : HYB_ENOMEM;
+	p->experiment = NULL;
 	if (r) {
 		err->code = r;
 		snprintf(err->text, sizeof(err->text), "%.400s: out of memory",

@@ -19,6 +19,7 @@ struct merge {
 	int (*placed)(
 		void *data, const struct hyb_location_info *location, const uint32_t *own); /* or NULL */
 	void *placed_data;
+	struct hyb_experiment *experiment; /* of the location; NULL: it is in none */
 	struct metric_sums *metrics; /* receives what the metrics of its process grew by */
 	bool speaks; /* the location has the values of metrics of a whole process */
 	struct share *share; /* receives what is to be shared out */

@@ -54,7 +54,8 @@ static int add_metrics(const struct merge *m, const struct hyb_location_info *lo
 		.own = own,
 		.speaks = m->speaks,
 		.spreads = m->spreads,
-		.spread_name = m->spread_metric};
+		.spread_name = m->spread_metric,
+		.experiment = m->experiment};
 
 	return metric_sums_add_location(m->metrics, location, &target);
 }

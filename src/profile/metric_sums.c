@@ -5,6 +5,7 @@
 
 #include "base/array.h"
 #include "format/format.h"
+#include "profile/growth.h"
 #include "profile/times.h"
 
 /* -------------------------------------------------------------- adding */
@@ -72,7 +73,7 @@ int metric_sums_add_process(
 }
 
 /* What is known of a metric in a location. */
-struct growth {
+struct known {
 	const struct hyb_location_info *location;
 	size_t index; /* of the metric in its process */
 	uint64_t period; /* of its overflow, or 0 */
@@ -80,7 +81,7 @@ struct growth {
 	int64_t *exclusive; /* by node */
 };
 
-static uint64_t overflows_of(const struct growth *g, size_t i)
+static uint64_t overflows_of(const struct known *g, size_t i)
 {
 	const struct hyb_node_info *n = &g->location->nodes[i];
 
@@ -88,7 +89,7 @@ static uint64_t overflows_of(const struct growth *g, size_t i)
 }
 
 /* What the samples of a node stand for. */
-static uint64_t samples_of(const struct growth *g, size_t i, uint64_t *ret_period)
+static uint64_t samples_of(const struct known *g, size_t i, uint64_t *ret_period)
 {
 	*ret_period = g->period ? g->period : times_period(g->location);
 	if (g->period)
@@ -99,7 +100,7 @@ static uint64_t samples_of(const struct growth *g, size_t i, uint64_t *ret_perio
 }
 
 static int add_node(
-	struct metric *row, const struct growth *g, const struct metric_sums_target *to, uint32_t i)
+	struct metric *row, const struct known *g, const struct metric_sums_target *to, uint32_t i)
 {
 	uint32_t own = to->own[i];
 	uint64_t period, samples = samples_of(g, i, &period);
@@ -115,7 +116,7 @@ static int add_node(
 }
 
 /* The same for the rank. What shrinks counts as 0. */
-static int add_spread(const struct growth *g, const struct metric_sums_target *to, uint32_t i)
+static int add_spread(const struct known *g, const struct metric_sums_target *to, uint32_t i)
 {
 	uint64_t period, samples = samples_of(g, i, &period), weight;
 	struct spread_now now = {.amount = g->exclusive[i] > 0 ? (uint64_t)g->exclusive[i] : 0};
@@ -128,9 +129,15 @@ static int add_spread(const struct growth *g, const struct metric_sums_target *t
 	return spreads_add(to->spreads, to->tree, to->own[i], &now);
 }
 
-static int add_growth(struct metric *row, const struct growth *g, const struct metric_sums_target *to)
+/* Whether the metric is the one whose spread over ranks is wanted. */
+static bool is_spread(const struct metric *row, const struct metric_sums_target *to)
 {
-	bool spread = to->spreads && to->spread_name && !strcmp(row->what.name, to->spread_name);
+	return to->spreads && to->spread_name && !strcmp(row->what.name, to->spread_name);
+}
+
+static int add_growth(struct metric *row, const struct known *g, const struct metric_sums_target *to)
+{
+	bool spread = is_spread(row, to);
 	int r = 0;
 
 	for (uint32_t i = 0; !r && i < g->location->node_count; i++) {
@@ -143,18 +150,67 @@ static int add_growth(struct metric *row, const struct growth *g, const struct m
 	return r;
 }
 
+/* What is done with what grew in a place. */
+struct placing {
+	struct metric *row;
+	const struct metric_sums_target *to;
+	bool spread;
+};
+
+static int add_in_place(void *data, uint32_t node, int64_t amount)
+{
+	const struct placing *p = data;
+	struct spread_now now = {.fixed = amount > 0 ? (uint64_t)amount : 0};
+
+	if (share_add_time(&p->row->growth, p->to->tree, SHARE_IN_PLACE, node, (uint64_t)amount))
+		return HYB_ENOMEM;
+	return p->spread && now.fixed ? spreads_add(p->to->spreads, p->to->tree, node, &now) : 0;
+}
+
+/* Whether samples do not tell where it grew, but the values that they read. */
+static bool is_placed(const struct hyb_metric *m)
+{
+	return (m->level || m->uneven) && !m->period;
+}
+
+/* Reads the location's events if one of its metrics needs them. */
+static int read_growth(
+	struct growth *growth, const struct hyb_location_info *location, const struct metric_sums_target *to)
+{
+	const struct hyb_process *process = location->process;
+	bool needed = false;
+
+	growth_init(growth, location, to->tree, to->own);
+	for (size_t i = 0; i < process->metric_count; i++)
+		needed |=
+			is_placed(&process->metrics[i]) && (to->speaks || !process->metrics[i].process_wide);
+	return needed && to->experiment ? growth_read(growth, to->experiment) : 0;
+}
+
+static int add_metric(struct metric *row, const struct known *g, const struct growth *growth,
+	const struct metric_sums_target *to)
+{
+	struct placing placing = {row, to, is_spread(row, to)};
+
+	return is_placed(&g->location->process->metrics[g->index])
+		       ? growth_place(growth, g->index, g->exclusive, add_in_place, &placing)
+		       : add_growth(row, g, to);
+}
+
 int metric_sums_add_location(struct metric_sums *metrics, const struct hyb_location_info *location,
 	const struct metric_sums_target *to)
 {
 	const struct hyb_process *process = location->process;
-	struct growth g = {.location = location};
-	int r = 0;
+	struct known g = {.location = location};
+	struct growth growth;
+	int r;
 
 	if (!process->metric_count)
 		return 0;
 	g.exclusive = calloc(location->node_count, sizeof(*g.exclusive));
 	if (!g.exclusive)
 		return HYB_ENOMEM;
+	r = read_growth(&growth, location, to);
 	for (g.index = 0; !r && g.index < process->metric_count; g.index++) {
 		const struct hyb_metric *m = &process->metrics[g.index];
 		struct metric *row = row_of(metrics, to->strings, process, g.index);
@@ -165,8 +221,9 @@ int metric_sums_add_location(struct metric_sums *metrics, const struct hyb_locat
 		g.source = m->period ? SHARE_BY_OVERFLOW : location->source;
 		r = row ? times_of_metric(location, g.index, g.exclusive) : HYB_ENOMEM;
 		if (!r)
-			r = add_growth(row, &g, to);
+			r = add_metric(row, &g, &growth, to);
 	}
+	growth_release(&growth);
 	free(g.exclusive);
 	return r;
 }

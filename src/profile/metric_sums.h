@@ -33,6 +33,7 @@ struct metric_sums_target {
 	bool speaks; /* for its process: has the values of metrics of a whole process */
 	struct spreads *spreads; /* receives what the rank has of one of them; NULL: not wanted */
 	const char *spread_name; /* which one that is; NULL: none */
+	struct hyb_experiment *experiment; /* where its events are; NULL: there are none */
 };
 
 /* The row of that name with the facts of `like` joined in; strings are interned. NULL when memory is out. */

@@ -186,6 +186,7 @@ int profile_add_location(
 		.placed = p->options.placed,
 		.placed_data = p->options.data,
 		.codes = &p->codes,
+		.experiment = p->experiment,
 		.share = &p->share,
 		.metrics = &p->metrics,
 		.speaks = speaks(p, location),

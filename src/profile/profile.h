@@ -29,7 +29,10 @@
  *
  * Metrics (struct profile_metric) follow the same rules with what they grew by in the place of time:
  *  - nothing is blocked: E of a probe is shared out among its samples, of a metric whose own overflow
- *    took samples among those, of any other among the samples that share out time;
+ *    took samples among those, of one that accrues with CPU time among the samples that share out time;
+ *  - of any other (level, uneven) the values that samples and probes read say where it grew (growth.h);
+ * frames between probe and sampled frame may have some of it: what grew between two samples that they are the
+ * callers of, and is not known to be of either;
  *  - what goes up and down (level) has its growth at each node, which may be negative: where memory was
  *    taken and given back, not how much was in use;
  *  - what is of the whole process (process_wide) all its threads see at once: it is that of the first of its

@@ -8,11 +8,12 @@
 
 #include "profile/tree.h"
 
-#define SHARE_SOURCES 8u
-#define SHARE_BY_OVERFLOW 6u /* source: samples of a metric's own overflow, whatever the clock was */
+#define SHARE_SOURCES 10u
+#define SHARE_BY_OVERFLOW 8u /* source: samples of a metric's own overflow, whatever the clock was */
+#define SHARE_IN_PLACE 9u /* source: nothing is shared out, amounts stay at their nodes */
 
 struct share_value {
-	uint64_t amount; /* probes: ns (of a metric: its unit) to be shared out */
+	uint64_t amount; /* probes (in place: any): ns (of a metric: its unit) to be shared out */
 	uint64_t weight; /* ns (units) that samples at this very node stand for */
 };
 

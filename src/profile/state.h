@@ -39,6 +39,7 @@ struct profile {
 	struct share share;
 	struct metric_sums metrics;
 	struct mpi mpi;
+	struct hyb_experiment *experiment; /* that is being added; NULL: locations of none */
 	struct profile_quality quality;
 	struct profile_span *spans; /* by experiment, in the order of adding */
 	size_t span_count;

@@ -198,6 +198,7 @@ static int take_metric(struct process *p, uint64_t id, const struct hyb_def *def
 		.estimated = raw->flags & HYB_METRIC_ESTIMATED,
 		.process_wide = raw->flags & HYB_METRIC_PROCESS,
 		.period = raw->period,
+		.uneven = raw->flags & HYB_METRIC_UNEVEN,
 	};
 	p->metric_mask |= 1u << raw->index;
 	return to->name && to->unit && to->description ? TAKEN : HYB_ENOMEM;

@@ -1,5 +1,6 @@
 #include "metrics.h"
 
+#include <linux/perf_event.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -123,6 +124,19 @@ static uint16_t length_of(const char *text)
 	return (uint16_t)strnlen(text, HYB_NAME_MAX);
 }
 
+/* Whether it does not grow with CPU time: neither CPU time itself nor what the processor counts. */
+static bool is_uneven(const struct metric *m)
+{
+	const struct metric_part *part = &m->part[0];
+
+	if (m->kind == METRIC_OF_RUSAGE)
+		return strcmp(m->unit, "ns") != 0;
+	if (m->kind != METRIC_OF_PERF)
+		return true;
+	return part->type == PERF_TYPE_SOFTWARE && part->config != PERF_COUNT_SW_CPU_CLOCK &&
+	       part->config != PERF_COUNT_SW_TASK_CLOCK;
+}
+
 static void define(unsigned index)
 {
 	const struct metric *m = &all.metric[index];
@@ -131,7 +145,8 @@ static void define(unsigned index)
 		.index = index,
 		.mode = m->level ? HYB_METRIC_LEVEL : HYB_METRIC_COUNT,
 		.flags = (uint16_t)((m->estimated ? HYB_METRIC_ESTIMATED : 0) |
-				    (m->word && m->word->process_wide ? HYB_METRIC_PROCESS : 0)),
+				    (m->word && m->word->process_wide ? HYB_METRIC_PROCESS : 0) |
+				    (is_uneven(m) ? HYB_METRIC_UNEVEN : 0)),
 		.name_len = length_of(m->name),
 		.unit_len = length_of(m->unit),
 		.text_len = length_of(m->text),

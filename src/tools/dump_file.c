@@ -275,6 +275,7 @@ static void show_metric(struct out *out, const struct hyb_def *def)
 	out_number(out, "period", d->period);
 	out_flag(out, "estimated", d->flags & HYB_METRIC_ESTIMATED);
 	out_flag(out, "process", d->flags & HYB_METRIC_PROCESS);
+	out_flag(out, "uneven", d->flags & HYB_METRIC_UNEVEN);
 	show_strings(out, def, sizeof(*d), "name", d->name_len, "unit", d->unit_len);
 	show_strings(out, def, sizeof(*d) + d->name_len + d->unit_len + 2u, "text", d->text_len, NULL, 0);
 }

@@ -28,11 +28,11 @@ static const struct fixture_symbol nameless_symbols[] = {
 
 /* No two processes have the same list. */
 static const struct hyb_metric all_metrics[] = {
-	{"faults", "", "", false, false, false, 0},
-	{"perf::X", "", "", false, false, false, 10},
-	{"memory", "B", "", true, false, true, 0},
-	{"user::n", "", "", false, true, false, 0},
-	{"user::m", "", "things", false, false, false, 7},
+	{"faults", "", "", false, false, false, 0, false},
+	{"perf::X", "", "", false, false, false, 10, false},
+	{"memory", "B", "", true, false, true, 0, false},
+	{"user::n", "", "", false, true, false, 0, false},
+	{"user::m", "", "things", false, false, false, 7, false},
 };
 
 static void add_metrics(struct fixture *f, unsigned number)
