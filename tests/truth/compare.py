@@ -12,7 +12,7 @@ BUILD = Path(os.environ.get("HYBRID_BUILD", SOURCE / "build")).resolve()
 HYBRID_RUN = BUILD / "src/run/hybrid-run"
 HYBRID_REPORT = BUILD / "src/tools/hybrid-report"
 TIMEOUT = 120
-THREAD = re.compile(r" (\d+)(?:\.\d+)?(?: thread (\d+))?(?= |$)")  # "loads 71", "loads 71.1", "loads 71 thread 72 name"
+THREAD = re.compile(r"(?<!rank \d)(?<!rank \d\d) thread (\d+)(?= |$)")  # "loads 71 thread 72 name"; ranks number their threads
 
 
 class Failed(Exception):
@@ -45,10 +45,10 @@ def read_account(path):
             "cpu": max(whole, sum(own.values())), "chunks": chunks}
 
 
-def native(command):
+def native(program, seconds):
     """The account of a run without a measurement."""
     with tempfile.TemporaryDirectory(prefix="truth-") as folder:
-        call(command, env={**os.environ, "TRUTH": f"{folder}/account"}, cwd=folder)
+        call([*program.launch(), *program.command(seconds)], env={**os.environ, "TRUTH": f"{folder}/account"}, cwd=folder)
         return read_account(f"{folder}/account")
 
 
@@ -79,8 +79,10 @@ def thread_times(nodes):
     for node in nodes:
         parent = node["parent"]
         if parent == 0:
-            pid, tid = THREAD.search(node["name"]).groups()
-            owner[node["id"]] = f"{pid} {tid or pid}"
+            pid = re.search(r"-(\d+)\.\d+\.hyb$", node["module"]).group(1)
+            other = THREAD.search(node["name"])
+            if other or " thread " not in node["name"]:
+                owner[node["id"]] = f"{pid} {other.group(1) if other else pid}"
         elif parent is not None:
             owner[node["id"]] = owner[parent]
         if owner[node["id"]]:
@@ -92,15 +94,15 @@ def report(path, *options):
     return json.loads(call([HYBRID_REPORT, "--json", *options, path]).stdout)
 
 
-def measured(command, options=(), modules=None):
+def measured(program, seconds, options=()):
     """One measured run. Returns a dict of plain values:
     true, shares, flat, by_thread: function -> share of the CPU time of these functions;
     samples: in these functions; cpu: [true, reported] ns; threads: [sum of differences, sum] ns;
     cost: share of CPU time that the report says; rate: samples a second of CPU; chunks."""
-    modules = modules or {}
+    modules = program.modules
     with tempfile.TemporaryDirectory(prefix="truth-") as folder:
         path = f"{folder}/experiment"
-        call([HYBRID_RUN, "-q", "-o", path, *options, *command], cwd=folder,
+        call([*program.launch(), HYBRID_RUN, "-q", "-o", path, *options, *program.command(seconds)], cwd=folder,
              env={**os.environ, "TRUTH": f"{folder}/account"})
         account = read_account(f"{folder}/account")
         tree = report(path)
@@ -110,7 +112,6 @@ def measured(command, options=(), modules=None):
     found = sums(tree["nodes"], names, modules)
     quality = tree["quality"]
     reported = thread_times(by_thread["nodes"])
-    keys = set(reported) | set(account["threads"])
     return {
         "true": shares(account["functions"]),
         "shares": shares({name: ns for name, (ns, _) in found.items()}),
@@ -118,7 +119,7 @@ def measured(command, options=(), modules=None):
         "flat": None if modules else shares({name: flat.get(name, 0) for name in names}),
         "samples": sum(samples for _, samples in found.values()),
         "cpu": [account["cpu"], sum(node["exclusive_ns"] for node in tree["nodes"])],
-        "threads": [sum(abs(reported.get(key, 0) - account["threads"].get(key, 0)) for key in keys),
+        "threads": [sum(abs(reported.get(key, 0) - account["threads"][key]) for key in account["threads"]),
                     sum(account["threads"].values())],
         "cost": quality["handler_ns"] / max(quality["cpu_ns"], 1),
         "rate": quality["samples"] * 1e9 / max(quality["cpu_ns"], 1),

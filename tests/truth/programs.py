@@ -1,8 +1,12 @@
 """The programs of known loads. Each computes in functions fa, fb, fc, fd, and writes their CPU time to the file $TRUTH."""
 
+import ctypes.util
+import glob
+import os
 import shutil
 import subprocess
 import tempfile
+import threading
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -16,46 +20,74 @@ class Missing(Exception):
 @dataclass
 class Program:
     """words: the command, with {s} for the seconds of CPU time that it takes as its argument; the first word is a
-    source file here that is compiled, or a program of the machine. more: what each of those seconds is multiplied with."""
+    source file here that is compiled, pythonX.Y, or a program of the machine. more: what each of those seconds is
+    multiplied with. launcher: words before hybrid-run."""
 
     name: str
     words: str
     modules: dict = field(default_factory=dict)  # function -> library whose code all counts as that function
     more: float = 1.0
+    launcher: str = ""
 
     def command(self, seconds):
         words = self.words.format(s=f"{seconds * self.more:.3f}").split()
-        return [*find(words[0]), *words[1:]]
+        return [*find(words[0]), *(str(FOLDER / word) if word.endswith(".py") else word for word in words[1:])]
+
+    def launch(self):
+        words = self.launcher.split()
+        return [*find(words[0]), *words[1:]] if words else []
 
 
 _made = {}
+_lock = threading.Lock()  # programs can be measured by several threads
 _folder = None
 
 
-def compile_c(name, flags, compiler="gcc"):
-    """The path of the executable (or library) that a file here makes."""
+def compile_c(name, *flags, source=None, compiler="gcc"):
+    """The path of the executable (or library) `name` that a file here makes."""
     global _folder
-    if name not in _made:
-        if not shutil.which(compiler):
-            raise Missing(f"no {compiler}")
-        _folder = _folder or tempfile.TemporaryDirectory(prefix="truth-")
-        path = Path(_folder.name) / name
-        words = [compiler, "-O2", "-g", "-Wall", "-Wextra", "-pthread", str(FOLDER / f"{name}.c"), "-o", str(path), *flags]
-        result = subprocess.run(words, stderr=subprocess.PIPE, text=True)
-        if result.returncode:
-            raise Missing(f"{name}.c does not compile: {result.stderr.strip().splitlines()[-1]}")
-        _made[name] = path
+    with _lock:
+        if name not in _made:
+            if not shutil.which(compiler):
+                raise Missing(f"no {compiler}")
+            _folder = _folder or tempfile.TemporaryDirectory(prefix="truth-")
+            path = Path(_folder.name) / name
+            words = [compiler, "-O2", "-g", "-Wall", "-Wextra", "-pthread", str(FOLDER / f"{source or name}.c"), "-o", str(path),
+                     *map(str, flags)]
+            result = subprocess.run(words, stderr=subprocess.PIPE, text=True)
+            if result.returncode:
+                raise Missing(f"{source or name}.c does not compile: {result.stderr.strip().splitlines()[-1]}")
+            _made[name] = path
     return _made[name]
 
 
-FLAGS = {"loads": []}
+def early():
+    library = compile_c("libearly.so", "-shared", "-fPIC", "-DLIBRARY", source="early")
+    return compile_c("early", library, f"-Wl,-rpath,{library.parent}")
+
+
+def blas():
+    if not ctypes.util.find_library("openblas") and not glob.glob("/usr/lib/*/libopenblas.so.0"):
+        raise Missing("no OpenBLAS")
+    return compile_c("blas")
+
+
+COMPILED = {
+    "loads": lambda: compile_c("loads"),
+    "openmp": lambda: compile_c("openmp", "-fopenmp"),
+    "early": early,
+    "blas": blas,
+    "mpi.mpich": lambda: compile_c("mpi.mpich", source="mpi", compiler="mpicc.mpich"),
+    "mpi.openmpi": lambda: compile_c("mpi.openmpi", source="mpi", compiler="mpicc.openmpi"),
+}
 
 
 def find(word):
     """A command: words that begin it."""
-    if word in FLAGS:
-        return [str(compile_c(word, FLAGS[word]))]
-    path = shutil.which(word)
+    if word in COMPILED:
+        return [str(COMPILED[word]())]
+    found = [shutil.which(word), *glob.glob(os.path.expanduser(f"~/.pyenv/versions/{word.replace('python', '')}.*/bin/python"))]
+    path = next((path for path in found if path and "/shims/" not in path), None)
     if not path:
         raise Missing(f"no {word}")
     return [path]
@@ -93,4 +125,15 @@ PROGRAMS = [
     Program("short children", "loads children {s} 3000 3000"),
     Program("fork tree", "loads tree {s} 3"),
     Program("exec chain", "loads chain {s} 7", more=0.9),
+    Program("threads of 50 us", "loads short_threads {s} 50 200", more=0.5),
+    Program("OpenMP, 2", "openmp {s} 2"),
+    Program("OpenMP, 8", "openmp {s} 8"),
+    Program("early thread", "early {s}"),
+    Program("OpenBLAS, 1", "blas {s} 1", {"fd": "libopenblas"}),
+    Program("OpenBLAS, 2", "blas {s} 2", {"fd": "libopenblas"}),
+    *(Program(f"Python 3.{minor}", f"python3.{minor} load.py bursts {{s}}") for minor in range(8, 14)),
+    Program("Python threads", "python3 load.py threads {s}", more=0.6),
+    Program("Python children", "python3 load.py children {s}"),
+    Program("MPICH", "mpi.mpich {s}", launcher="mpiexec.mpich -n 2"),
+    Program("Open MPI", "mpi.openmpi {s}", launcher="mpiexec.openmpi --oversubscribe --allow-run-as-root -n 2"),
 ]
