@@ -37,11 +37,34 @@ static bool is_python_file(const char *file)
 	return length > 3 && !strcmp(file + length - 3, ".py");
 }
 
+/* "mpi_send_", as EZTrace has functions of MPI's library for Fortran; "mpi_helper_" may be anybody's. */
+static bool is_fortran_mpi(const char *name)
+{
+	static const char *const names[] = {
+#include "mpi_names.h"
+		"abort", "comm_rank", "finalized", "get_count", "initialized", "wtick", "wtime"};
+	size_t length = strlen(name);
+
+	if (length < 6 || strncmp(name, "mpi_", 4) != 0 || name[length - 1] != '_')
+		return false;
+	name += 4;
+	length -= 5;
+	length -= name[length - 1] == '_';
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
+		if (strlen(names[i]) == length && !strncmp(names[i], name, length))
+			return true;
+	return false;
+}
+
 enum hyb_region_kind defs_region_kind(
 	const char *name, const char *file, OTF2_RegionRole role, OTF2_Paradigm paradigm)
 {
-	if (paradigm == OTF2_PARADIGM_MPI || !strncmp(name, "MPI_", 4))
+	bool pause = paradigm == OTF2_PARADIGM_MEASUREMENT_SYSTEM && !strcmp(name, "(paused)");
+
+	if (paradigm == OTF2_PARADIGM_MPI || !strncmp(name, "MPI_", 4) || is_fortran_mpi(name))
 		return HYB_REGION_MPI;
+	if (pause) /* ours */
+		return HYB_REGION_PAUSED;
 	if (role == OTF2_REGION_ROLE_LOOP)
 		return HYB_REGION_LOOP;
 	if (role == OTF2_REGION_ROLE_THREAD_WAIT || role == OTF2_REGION_ROLE_TASK_WAIT ||

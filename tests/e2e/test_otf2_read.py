@@ -358,6 +358,25 @@ def test_asynchronous_metric(tmp_path, recorder):
         assert "metrics" not in report and sum("kind counter" in line for line in lines) == 3
 
 
+def test_fortran_functions_of_mpi(tmp_path):
+    """EZTrace has them under the names that a Fortran compiler gave them, and no paradigm that says MPI."""
+    names = {"mpi_send_": 2, "mpi_allreduce__": 1, "mpi_comm_rank_": 1, "mpi_helper_": 1, "mpi_send": 1}
+    with otf2.writer.open(str(tmp_path / "archive"), timer_resolution=10**6) as trace:
+        d = trace.definitions
+        group = d.location_group("rank 0", system_tree_parent=d.system_tree_node("host", "node"))
+        writer = trace.event_writer_from_location(d.location("main", group=group))
+        time = 1000
+        for name, calls in names.items():
+            region = d.region(name, paradigm=otf2.enums.Paradigm.USER)
+            for _ in range(calls):
+                writer.enter(time, region)
+                writer.leave(time + 5, region)
+                time += 10
+    report = report_json(tmp_path / "archive", "--mpi")
+    calls = {node["name"]: node["calls"] for node in report["nodes"] if node["name"].startswith("mpi_")}
+    assert calls == {"mpi_send_": 2, "mpi_allreduce__": 1, "mpi_comm_rank_": 1}
+
+
 @pytest.mark.skipif(not shutil.which("eztrace"), reason="EZTrace is not installed")
 def test_eztrace(tmp_path):
     (tmp_path / "locks.c").write_text(
