@@ -11,11 +11,6 @@ static const struct otf2_handle *handle_at(const struct otf2 *o, size_t i)
 	return &((const struct otf2_handle *)o->handles.rows)[i];
 }
 
-static bool is_self(const struct otf2_handle *handle)
-{
-	return handle->type == HYB_COMM && !handle->identity;
-}
-
 /* The first thread of each rank. */
 static void define_ranks(struct defs *d)
 {
@@ -62,7 +57,7 @@ static void define_group(struct defs *d, const struct otf2_handle *handle)
 		for (uint32_t i = 0; i < handle->size[g]; i++)
 			if (handle->members[g][i] != NO_REF)
 				members[n++] = handle->members[g][i];
-	if (is_self(handle))
+	if (handle->self)
 		DEFINE(d, Group, handle->group, otf2_string(d, ""), OTF2_GROUP_TYPE_COMM_SELF,
 			OTF2_PARADIGM_MPI, OTF2_GROUP_FLAG_NONE, 0, NULL);
 	else

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "converters/otf2_write_events.h"
+#include "format/format.h"
 
 #define TELL 4096u /* records between two looks at the rest of the world */
 
@@ -27,6 +28,13 @@ static void on_record(void *data, const struct hyb_event *e)
 	otf2_write_metrics(data, e->values);
 }
 
+/* Between its enter and its leave nothing was measured in the thread. */
+static bool is_pause(const struct writer *w, uint32_t probe)
+{
+	return probe && w->nodes[probe].type == HYB_TYPE_REGION &&
+	       w->nodes[probe].region->kind == HYB_REGION_PAUSED;
+}
+
 static void on_enter(void *data, uint32_t node, uint32_t probe, const struct hyb_event *e)
 {
 	struct writer *w = data;
@@ -36,6 +44,8 @@ static void on_enter(void *data, uint32_t node, uint32_t probe, const struct hyb
 	else
 		WRITE(w, Enter, NULL, w->time, w->o->region[node]);
 	w->current = node;
+	if (is_pause(w, probe))
+		WRITE(w, MeasurementOnOff, NULL, w->time, OTF2_MEASUREMENT_OFF);
 }
 
 /* The list that goes with the leave of a call that failed. */
@@ -53,6 +63,8 @@ static void on_leave(void *data, uint32_t node, uint32_t probe, const struct hyb
 	struct writer *w = data;
 	OTF2_AttributeList *list = probe ? take_attributes(w) : NULL;
 
+	if (is_pause(w, probe))
+		WRITE(w, MeasurementOnOff, NULL, w->time, OTF2_MEASUREMENT_ON);
 	if (w->samples == CONVERT_CONTEXT)
 		WRITE(w, CallingContextLeave, list, w->time, node - 1);
 	else

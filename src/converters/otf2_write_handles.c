@@ -70,6 +70,7 @@ static int add_process(struct otf2 *o, struct otf2_process *process)
 		row = table_row(&o->handles, &key);
 		if (!row)
 			return HYB_ENOMEM;
+		row->self = is_self(handle);
 		process->handles[i] = (uint32_t)(row - (struct otf2_handle *)o->handles.rows);
 		r = add_member(o, process, handle, process->handles[i]);
 		if (r)
@@ -258,6 +259,8 @@ uint32_t otf2_rank_in(const struct otf2 *o, const struct otf2_process *process,
 
 	if (peer == HYB_RANK_NONE)
 		return NO_REF;
+	if (handle->self)
+		return peer == process->info->rank ? 0 : NO_REF;
 	if (peer & HYB_RANK_FOREIGN) {
 		/* a rank of the other group, in another world */
 		self = otf2_rank_in(o, process, handle, process->info->rank);

@@ -7,32 +7,36 @@
 
 #include "converters/otf2_write_state.h"
 
-static struct otf2_channel *channel_of(
-	struct otf2 *o, const struct otf2_handle *comm, uint32_t from, uint32_t to, int32_t tag)
+/* NULL: who or on what is not known, or (*ret_known) memory is out. */
+static struct otf2_channel *channel_of(struct otf2 *o, const struct otf2_process *process,
+	const struct otf2_handle *comm, const struct hyb_event *event, bool *ret_known)
 {
-	struct otf2_channel key = {comm->identity, from, to, (uint64_t)(uint32_t)tag, 0, 0};
+	uint32_t self = otf2_rank_in(o, process, comm, process->info->rank);
+	uint32_t peer = otf2_rank_in(o, process, comm, event->peer);
+	bool is_send = event->message == HYB_SEND;
+	struct otf2_channel key = {.comm = comm->identity, .tag = (uint32_t)event->tag};
 
+	*ret_known = self != NO_REF && peer != NO_REF;
+	if (!*ret_known)
+		return NULL;
+	key.from = is_send ? self : peer;
+	key.to = is_send ? peer : self;
+	if (comm->self) /* in which all are rank 0 */
+		key.from = key.to = process->number;
 	return table_row(&o->channels, &key);
 }
 
 static int count(struct otf2 *o, struct otf2_process *process, const struct hyb_event *event)
 {
 	const struct otf2_handle *comm = otf2_handle_of(o, process, event->handle, HYB_COMM);
-	bool is_send = event->message == HYB_SEND;
 	struct otf2_channel *channel;
-	uint32_t self, peer;
+	bool known = false;
 
-	if (!comm)
-		return 0;
-	self = otf2_rank_in(o, process, comm, process->info->rank);
-	peer = otf2_rank_in(o, process, comm, event->peer);
-	if (self == NO_REF || peer == NO_REF)
-		return 0;
-	channel = channel_of(o, comm, is_send ? self : peer, is_send ? peer : self, event->tag);
+	channel = comm ? channel_of(o, process, comm, event, &known) : NULL;
 	if (!channel)
-		return HYB_ENOMEM;
-	channel->sends += is_send;
-	channel->receives += !is_send;
+		return known ? HYB_ENOMEM : 0;
+	channel->sends += event->message == HYB_SEND;
+	channel->receives += event->message != HYB_SEND;
 	return 0;
 }
 
@@ -73,16 +77,16 @@ int otf2_match(struct otf2 *o, struct hyb_error *err)
 	return r;
 }
 
-bool otf2_match_take(
-	struct otf2 *o, const struct otf2_handle *comm, uint32_t from, uint32_t to, int32_t tag, bool is_send)
+bool otf2_match_take(struct otf2 *o, const struct otf2_process *process, const struct otf2_handle *comm,
+	const struct hyb_event *event)
 {
 	struct otf2_channel *channel;
 	uint64_t *left;
-	bool taken;
+	bool taken, known;
 
 	pthread_mutex_lock(&o->lock);
-	channel = channel_of(o, comm, from, to, tag);
-	left = !channel ? NULL : is_send ? &channel->sends : &channel->receives;
+	channel = channel_of(o, process, comm, event, &known);
+	left = !channel ? NULL : event->message == HYB_SEND ? &channel->sends : &channel->receives;
 	taken = left && *left;
 	if (taken)
 		--*left;

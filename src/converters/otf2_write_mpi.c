@@ -83,11 +83,6 @@ static uint32_t rank_of(const struct writer *w, const struct otf2_handle *on, ui
 	return otf2_rank_in(w->o, w->location->process, on, peer);
 }
 
-static uint32_t self_in(const struct writer *w, const struct otf2_handle *on)
-{
-	return rank_of(w, on, w->location->process->info->rank);
-}
-
 /* A send that nobody got: its request is not to be seen complete either. */
 static int drop_send(struct writer *w, uint64_t request)
 {
@@ -121,9 +116,9 @@ static bool was_dropped(struct writer *w, uint64_t request)
 static int begin_send(struct writer *w, const struct hyb_event *e)
 {
 	const struct otf2_handle *comm = otf2_handle_of(w->o, w->location->process, e->handle, HYB_COMM);
-	uint32_t to = comm ? rank_of(w, comm, e->peer) : NO_REF, from = comm ? self_in(w, comm) : NO_REF;
+	uint32_t to = comm ? rank_of(w, comm, e->peer) : NO_REF;
 
-	if (to == NO_REF || from == NO_REF || !otf2_match_take(w->o, comm, from, to, e->tag, true))
+	if (to == NO_REF || !otf2_match_take(w->o, w->location->process, comm, e))
 		return drop_send(w, e->request);
 	if (e->request)
 		WRITE(w, MpiIsend, NULL, w->time, otf2_place(comm, to), comm->ref, (uint32_t)e->tag, e->sent,
@@ -137,9 +132,9 @@ static int begin_send(struct writer *w, const struct hyb_event *e)
 static void end_receive(struct writer *w, const struct hyb_event *e)
 {
 	const struct otf2_handle *comm = otf2_handle_of(w->o, w->location->process, e->handle, HYB_COMM);
-	uint32_t from = comm ? rank_of(w, comm, e->peer) : NO_REF, to = comm ? self_in(w, comm) : NO_REF;
+	uint32_t from = comm ? rank_of(w, comm, e->peer) : NO_REF;
 
-	if (from == NO_REF || to == NO_REF || !otf2_match_take(w->o, comm, from, to, e->tag, false)) {
+	if (from == NO_REF || !otf2_match_take(w->o, w->location->process, comm, e)) {
 		count(&w->o->totals.lone_receives);
 		if (e->request) /* its begin is there */
 			WRITE(w, MpiRequestCancelled, NULL, w->time, e->request);

@@ -60,6 +60,7 @@ struct otf2_handle {
 	uint32_t ref; /* of comm, window or I/O handle */
 	uint32_t comm; /* reference of a communicator: its own, or that it was made of */
 	bool own_comm; /* window, file: that is not known, so it has one of its own */
+	bool self; /* MPI_COMM_SELF: each process's own one, in which it is rank 0 */
 	uint32_t group; /* definition */
 	uint32_t *rank_of; /* by number among all ranks less `base`: rank | group << 31, or NO_REF */
 	uint32_t base, span;
@@ -205,9 +206,9 @@ uint32_t otf2_place(const struct otf2_handle *handle, uint32_t rank);
 
 /* ---- otf2_write_match.c: sends that have receives. */
 int otf2_match(struct otf2 *o, struct hyb_error *err);
-/* Whether this message is to be written: each may be asked once. */
-bool otf2_match_take(struct otf2 *o, const struct otf2_handle *comm, uint32_t from, uint32_t to, int32_t tag,
-	bool is_send);
+/* Whether this message of the process is to be written: each may be asked once. */
+bool otf2_match_take(struct otf2 *o, const struct otf2_process *process, const struct otf2_handle *comm,
+	const struct hyb_event *event);
 
 /* ---- otf2_write_metrics.c */
 int otf2_metrics_make(struct otf2 *o);

@@ -69,10 +69,10 @@ def read(path, said=""):
                 assert stacks[location].pop() is region_of(event)
             elif isinstance(event, (events.MpiSend, events.MpiIsend)):
                 here = rank_of(trace.definitions, event.communicator, location)
-                sent[id(event.communicator), here, event.receiver, event.msg_tag, event.msg_length] += 1
+                sent[id(event.communicator), *peers(here, event.receiver), event.msg_tag, event.msg_length] += 1
             elif isinstance(event, (events.MpiRecv, events.MpiIrecv)):
                 here = rank_of(trace.definitions, event.communicator, location)
-                received[id(event.communicator), event.sender, here, event.msg_tag, event.msg_length] += 1
+                received[id(event.communicator), *peers(here, event.sender)[::-1], event.msg_tag, event.msg_length] += 1
         for location in trace.definitions.locations:
             assert location.number_of_events == numbers[location]
     assert not any(stacks.values())
@@ -81,8 +81,14 @@ def read(path, said=""):
     return archive
 
 
+def peers(here, other):
+    return (here, other) if isinstance(here, int) else (id(here), id(here))
+
+
 def rank_of(definitions, communicator, location):
     """Of the process whose thread it is: its first thread stands in the group."""
+    if communicator.group.group_type == otf2.GroupType.COMM_SELF:
+        return location.group  # each has its own
     members = communicator.group.members
     mine = [other for other in definitions.locations if other.group is location.group]
     return next(i for i, member in enumerate(members) if member in mine)
@@ -464,6 +470,10 @@ int main(int argc, char **argv)
 	if (rank == 0)
 		MPI_Recv(&in, 1, MPI_INT, 0, 11, inter, MPI_STATUS_IGNORE);
 	MPI_Barrier(self);
+	for (int i = 0; i <= rank; i++) /* each rank to itself */
+		MPI_Sendrecv(mine, 3, MPI_INT, 0, 13, out, 3, MPI_INT, 0, 13, self, MPI_STATUS_IGNORE);
+	MPI_Pcontrol(0);
+	MPI_Pcontrol(1);
 	MPI_Win_create(mine, sizeof(mine), sizeof(int), MPI_INFO_NULL, MPI_COMM_WORLD, &win);
 	MPI_Win_fence(0, win);
 	MPI_Put(&in, 1, MPI_INT, (rank + 1) % size, 1, 1, MPI_INT, win);
@@ -498,7 +508,9 @@ def test_mpi(mpi, ranks, tmp_path):
     archive = convert(experiment.path, tmp_path / "out")
     assert not archive.said
     counts = archive.counts
-    assert counts["MpiSend"] == counts["MpiRecv"] == 21
+    assert counts["MpiSend"] == counts["MpiRecv"] == 21 + 10
+    check_self(archive)
+    assert counts["MeasurementOnOff"] == 8
     assert counts["MpiIsend"] == counts["MpiIrecv"] == counts["MpiIsendComplete"] == 4
     assert counts["MpiIrecvRequest"] == 8 and counts["MpiRequestCancelled"] == 4
     assert {event.msg_length for _, event in of(archive, "MpiIsend")} == {16}
@@ -519,6 +531,14 @@ def test_mpi(mpi, ranks, tmp_path):
     groups = sorted(group.name for group in archive.definitions.location_groups)
     assert groups == [f"MPI Rank {rank}" for rank in range(4)]
     inside(archive)
+
+
+def check_self(archive):
+    """One communicator for all, in which each is rank 0 of itself: 1, 2, 3 and 4 messages."""
+    alone = [(location, event) for location, event in of(archive, "MpiSend") if event.msg_tag == 13]
+    assert sorted(Counter(location.group.name for location, _ in alone).values()) == [1, 2, 3, 4]
+    assert {(event.communicator.name, event.receiver) for _, event in alone} == {("MPI_COMM_SELF", 0)}
+    assert alone[0][1].communicator.group.group_type == otf2.GroupType.COMM_SELF
 
 
 BCAST, REDUCE = otf2.CollectiveOp.BCAST, otf2.CollectiveOp.REDUCE
@@ -556,7 +576,7 @@ def inside(archive):
             stacks[location].append(event.region.name)
         elif isinstance(event, events.Leave):
             stacks[location].pop()
-        elif not isinstance(event, events.Metric):
+        elif not isinstance(event, (events.Metric, events.MeasurementOnOff)):
             assert stacks[location][-1].startswith("MPI_"), (event, stacks[location])
 
 
@@ -567,7 +587,7 @@ def test_lone_sends(mpi, ranks, tmp_path):
     assert "1 sends without a receive" in archive.said
     information = run("otf2-print", "-I", tmp_path / "out/traces.otf2").stdout
     assert re.search(r"HYBRID::NOTE_1\s+Property value\s+1 sends without a receive", information)
-    assert archive.counts["MpiSend"] == archive.counts["MpiRecv"] == 21
+    assert archive.counts["MpiSend"] == archive.counts["MpiRecv"] == 31
 
 
 # ------------------------------------------------------------------ failures
