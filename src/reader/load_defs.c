@@ -1,6 +1,7 @@
 /* The definitions of a process, from its DEFS chunks. */
 #include "base/array.h"
 #include "reader/defs.h"
+#include "reader/module_name.h"
 #include "reader/process.h"
 
 #define INDEX_FIRST 16u /* entries of module_index */
@@ -18,16 +19,22 @@ static int take_region(struct process *p, uint64_t id, const struct hyb_def *def
 	const struct hyb_def_region *raw = (const struct hyb_def_region *)def;
 	struct def_region *to;
 	const char *name, *file;
+	char module[HYB_NAME_MAX];
 
 	if (def->size < sizeof(*raw) ||
 		!def_strings(def, sizeof(*raw), raw->name_len, &name, raw->file_len, &file))
 		return BAD;
+	if (raw->kind == HYB_REGION_PYTHON && !strcmp(name, "<module>")) {
+		module_name(file, module, sizeof(module));
+		name = module;
+	}
 	if (!ARRAY_ROOM(p->regions, p->region_count))
 		return HYB_ENOMEM;
 	to = &p->regions[p->region_count];
 	to->id = id;
-	to->region = (struct hyb_region){keep(p, name, raw->name_len), keep(p, file, raw->file_len),
-		raw->line, raw->kind, raw->kind == HYB_REGION_PYTHON, raw->kind == HYB_REGION_MPI};
+	to->region = (struct hyb_region){keep(p, name, name == module ? strlen(module) : raw->name_len),
+		keep(p, file, raw->file_len), raw->line, raw->kind, raw->kind == HYB_REGION_PYTHON,
+		raw->kind == HYB_REGION_MPI};
 	if (!to->region.name || !to->region.file)
 		return HYB_ENOMEM;
 	p->region_count++;

@@ -171,7 +171,8 @@ def sampled(report):
     for node in nodes:
         stack = stacks[node["parent"]] if node["parent"] is not None else ()
         if node["python"]:
-            stack += ((node["file"].rpartition("/")[2], node["line"], node["name"]),)
+            name = "<module>" if node["name"].startswith("<module ") else node["name"]  # as Python has it
+            stack += ((node["file"].rpartition("/")[2], node["line"], name),)
         stacks.append(stack)
         if node["samples"]:
             counts[without_import(stack)] += node["samples"]

@@ -36,7 +36,7 @@ def functions(report, file="program.py"):
     found = collections.defaultdict(lambda: collections.Counter(calls=0, skipped=0, inclusive_ns=0))
     for node in report["nodes"]:
         if node["kind"] == "probe" and node["file"].endswith(file):
-            name = node["name"].rpartition(".")[2]
+            name = "<module>" if node["name"].startswith("<module ") else node["name"].rpartition(".")[2]
             found[name].update({key: node[key] for key in ("calls", "skipped", "inclusive_ns")})
     return found
 

@@ -454,7 +454,7 @@ def test_facts_are_those_of_the_run(probes, python):
     assert names["inner: 4"]["calls"] == 4 and names["inner: 4"]["inclusive"] >= 4e6
     assert names["inner: 4"]["file"] == str(PROBES)
     python_names = {node["name"] for l in read["locations"] for node in l["nodes"] if node["kind"] == "python"}
-    assert "<module>" in python_names
+    assert "<module package_probes>" in python_names
 
 
 MPI = """
@@ -670,7 +670,7 @@ def test_examples_of_the_documentation_run(probes, tmp_path):
     marking, reading_ = re.findall("```python\n(.*?)```", (SOURCE / "docs/python.md").read_text(), re.S)
     python_run(python, "norm, message = 0.5, b'12'\n" + marking + "solve(None)")
     out = python_run(python, re.sub('open\\(".*?"\\)', f'open("{probes(DEBIAN).path}")', reading_))
-    assert "things" in out and "<module>" in out
+    assert "things" in out and "<module package_probes>" in out
 
 
 # -------------------------------------------------------------------- house

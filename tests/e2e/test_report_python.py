@@ -94,8 +94,8 @@ def test_frames(measure, python, program):
     paths = {tuple(m["name"] for m in path_of(nodes, n["id"])[1:]) for n in nodes if n["name"] == "busy"}
     outer, inner = qualified(python, "Work.outer"), qualified(python, "Work.inner")
     callback = qualified(python, "Work.outer.<locals>.<lambda>")
-    assert ("<module>", outer, inner, "busy") in paths
-    assert ("<module>", outer, callback, "busy") in paths
+    assert ("<module program>", outer, inner, "busy") in paths
+    assert ("<module program>", outer, callback, "busy") in paths
     # below Python nothing of the interpreter is left
     for node in nodes:
         above = path_of(nodes, node["id"])[:-1]
@@ -103,7 +103,7 @@ def test_frames(measure, python, program):
             assert node["module"] != next(n["module"] for n in above if n["python"])
     # the library that Python called stays, where it was called
     libraries = [n for n in nodes if "crypto" in n["module"] or "sha512" in n["module"]]
-    called = [n for n in libraries if [m["name"] for m in path_of(nodes, n["id"])[1:3]] == ["<module>", "native"]]
+    called = [n for n in libraries if [m["name"] for m in path_of(nodes, n["id"])[1:3]] == ["<module program>", "native"]]
     assert sum(n["exclusive_ns"] for n in called) > 0.1e9
 
 

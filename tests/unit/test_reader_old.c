@@ -134,7 +134,7 @@ static void test_python(void **state)
 	assert_int_equal(l->node_count, 8);
 	for (unsigned i = 0; i < 8; i++)
 		assert_int_equal(n[i].type, types[i]);
-	assert_string_equal(n[1].region->name, "<module>");
+	assert_string_equal(n[1].region->name, "<module app>");
 	assert_string_equal(n[1].region->file, "/src/app.py");
 	assert_int_equal(n[1].line, 1234);
 	assert_int_equal(n[4].line, 0);

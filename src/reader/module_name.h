@@ -1,0 +1,13 @@
+/* The names of Python's modules. */
+#ifndef HYB_MODULE_NAME_H
+#define HYB_MODULE_NAME_H
+
+#include <stddef.h>
+
+/*
+ * Python calls the code of every module "<module>". Writes "<module package.name>" as its file tells, cut to
+ * `size` bytes with its NUL. Where the file is none of a module ("<string>"), that is "<module>".
+ */
+void module_name(const char *file, char *to, size_t size);
+
+#endif
