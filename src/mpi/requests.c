@@ -116,6 +116,7 @@ void request_complete(struct request *request, const MPI_Status *status)
 	switch (request->operation.message.op) {
 	case HYB_MESSAGE_SEND:
 		api->request(HYB_OTHER_SENT, request->number);
+		api->waited(&request->operation.message);
 		break;
 	case HYB_MESSAGE_RECV:
 		received(request, &request->operation, status);

@@ -35,6 +35,7 @@ static PROBE_INLINE bool open_call(
 	uint32_t node = key ? mpi_path_node(t, key, snippet.fp + 16) : 0;
 
 	t->mpi.timed = false;
+	t->mpi.waits = 0;
 	if (node)
 		probe_push_at(t, node, snippet, at);
 	if (likely(node && t->node == node_at(node))) {
@@ -50,11 +51,28 @@ static PROBE_INLINE bool open_call(
 	return false;
 }
 
+/*
+ * Which of the requests that a call completed it waited for, MPI does not tell: each message has the same
+ * part of its time, so that parts add up to the call.
+ */
+static void share_wait(struct thread *t, uint64_t ticks)
+{
+	for (uint32_t i = 0; i < t->mpi.waits; i++) {
+		uint64_t part = ticks / (t->mpi.waits - i);
+
+		node_at(t->mpi.waited[i])->inclusive += part;
+		ticks -= part;
+	}
+	t->mpi.waits = 0;
+}
+
 /* Closes the call and what its callbacks left open. */
 static void close_call(struct thread *t, uint64_t now)
 {
 	struct hyb_open *open = t->mpi.open;
 
+	if (t->mpi.waits && !t->mpi.timed)
+		share_wait(t, now - open->enter);
 	t->mpi.open = NULL;
 	while (t->top != open && t->loc->depth > 1) {
 		t->loc->faults[HYB_FAULT_NOT_LEFT]++;
@@ -234,13 +252,28 @@ static uint32_t size_class(uint64_t bytes)
 	return bytes ? 64 - (uint32_t)__builtin_clzll(bytes) : 0;
 }
 
-/* In a call that ends at mpi.now. */
-static void record_message(struct thread *t, const struct mpi_message *m)
+/* 0: no room. */
+static uint32_t message_node(struct thread *t, const struct mpi_message *m)
 {
 	uint64_t bytes = m->sent > m->received ? m->sent : m->received;
 	uint32_t handle = m->handle <= 0xfffff ? m->handle : 0;
 	uint64_t key = HYB_MESSAGE(m->op, size_class(bytes) & 63, handle, m->peer);
 	uint32_t id = node_probe(t, t->node, t->top->node, HYB_NODE_MESSAGE, key);
+
+	t->loc->faults[HYB_FAULT_TOO_MANY] += !id;
+	return id;
+}
+
+static void wait_for(struct thread *t, uint32_t node)
+{
+	if (node && t->mpi.waits < MPI_WAITS)
+		t->mpi.waited[t->mpi.waits++] = node;
+}
+
+/* In a call that ends at mpi.now. */
+static void record_message(struct thread *t, const struct mpi_message *m)
+{
+	uint32_t id = message_node(t, m);
 
 	if (id) {
 		struct hyb_node *node = node_at(id);
@@ -252,8 +285,9 @@ static void record_message(struct thread *t, const struct mpi_message *m)
 			node->inclusive += t->mpi.now - t->mpi.open->enter;
 			t->mpi.timed = true;
 		}
-	} else
-		t->loc->faults[HYB_FAULT_TOO_MANY]++;
+		if (m->request && m->op == HYB_MESSAGE_RECV) /* else it only began here */
+			wait_for(t, id);
+	}
 	if (rt.set.trace_events)
 		trace_message(t, m);
 }
@@ -261,6 +295,11 @@ static void record_message(struct thread *t, const struct mpi_message *m)
 static void message(const struct mpi_message *m)
 {
 	record_message(self, m);
+}
+
+static void waited(const struct mpi_message *m)
+{
+	wait_for(self, message_node(self, m));
 }
 
 static void put_numbers(enum hyb_other what, uint64_t a, const uint64_t *b)
@@ -435,4 +474,5 @@ __attribute__((visibility("default"))) const struct hybrid_mpi hybrid_mpi_1 = {
 	.resume = api_resume,
 	.clock_domain = clock_domain,
 	.mono = mono,
+	.waited = waited,
 };

@@ -99,6 +99,9 @@ struct hybrid_mpi {
 	/* Identity of the clock that this process reads (struct hyb_header), and that clock, ns. */
 	uint64_t (*clock_domain)(void);
 	uint64_t (*mono)(void);
+
+	/* Between end() and leave(): the request of that send is complete, the call has waited for it. */
+	void (*waited)(const struct mpi_message *send);
 };
 
 #endif

@@ -84,6 +84,52 @@ def test_time_of_calls(mpi, ranks):
     assert truth[0] > 110e6 and truth[1] > 50e6
 
 
+WAITS = """
+#include <mpi.h>
+#include <unistd.h>
+static int data[2][100000];
+int main(int argc, char **argv)
+{
+	int rank;
+	MPI_Request requests[2];
+	MPI_Init(&argc, &argv);
+	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+	if (rank) {
+		usleep(rank == 1 ? 50000 : 1000);
+		MPI_Send(data, 1, MPI_INT, 0, 1, MPI_COMM_WORLD);
+		MPI_Send(data, 1, MPI_INT, 0, 2, MPI_COMM_WORLD);
+		MPI_Issend(data, 100000, MPI_INT, 0, 3, MPI_COMM_WORLD, &requests[0]);
+		MPI_Wait(&requests[0], MPI_STATUS_IGNORE);
+	} else {
+		MPI_Irecv(data[0], 1, MPI_INT, 1, 1, MPI_COMM_WORLD, &requests[0]);
+		MPI_Wait(&requests[0], MPI_STATUS_IGNORE);
+		for (int i = 0; i < 2; i++)
+			MPI_Irecv(data[i], 1, MPI_INT, 2 - i, i ? 2 : 1, MPI_COMM_WORLD, &requests[i]);
+		MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
+		MPI_Recv(data[0], 1, MPI_INT, 2, 2, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+		usleep(20000);
+		for (int i = 0; i < 2; i++)
+			MPI_Irecv(data[i], 100000, MPI_INT, 2 - i, 3, MPI_COMM_WORLD, &requests[i]);
+		MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
+	}
+	return MPI_Finalize();
+}
+"""
+
+
+def test_time_of_waiting(mpi, ranks):
+    """The time of calls that complete requests is that of the messages that they completed, and all of it."""
+    run = ranks(3, mpi.compile(WAITS))
+    assert run.returncode == 0, run.stderr
+    times = {f["name"]: f["time_ns"] for f in run.report("--mpi")["functions"]}
+    found = {(f["from"], f["to"]): f for f in run.report("--messages")["flows"]}
+    assert {pair: (f["sent"]["messages"], f["received"]["messages"]) for pair, f in found.items()} == {
+        (1, 0): (3, 3), (2, 0): (3, 3)}
+    spent = sum(f[side]["time_ns"] for f in found.values() for side in ("sent", "received"))
+    waits = sum(times[name] for name in ("MPI_Send", "MPI_Recv", "MPI_Wait", "MPI_Waitall"))
+    assert waits - 20 <= spent <= waits + times["MPI_Issend"] + 20
+
+
 def test_samples_inside_mpi(mpi, ranks):
     """By default they are the time of the call; when asked for, they stand below the call that they serve."""
     run = ranks(2, mpi.compile("busy.c"), options=["--wall", "--rate", "100"])
