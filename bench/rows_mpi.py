@@ -112,6 +112,45 @@ def messages(bench):
         yield trace_bytes(bench, mpi)
 
 
+PYTHON = """
+import sys, time
+from mpi4py import MPI
+
+def batch(call):
+    start = time.perf_counter()
+    for _ in range(1000): call()
+    return time.perf_counter() - start
+
+def below(depth, call):
+    return below(depth - 1, call) if depth else batch(call)
+
+for name, depth in ("Get_rank", 0), ("Iprobe", 0), ("Iprobe", 20):
+    call = getattr(MPI.COMM_SELF, name)
+    best = min(below(depth, call) for _ in range(int(sys.argv[1])))
+    print("%s_%d %.1f" % (name, depth, best * 1e6))
+"""
+
+
+def python(bench):
+    """What a call of mpi4py's adds in one process, with the frames of its loop and with 20 more."""
+    command = ["/usr/bin/python3", bench.scratch / "calls_mpi.py", bench.pick(2, 200, 1000)]
+    command[1].write_text(PYTHON)
+    found = run(["/usr/bin/python3", "-c", "import mpi4py.MPI as m; print(m.Get_library_version())"], env=AS_ROOT,
+                ok=(0, 1))
+    if not found.out:
+        raise Missing("mpi4py is not installed for /usr/bin/python3")
+    mpi = Mpi(bench, "openmpi" if "Open MPI" in found.out else "mpich")
+    runs = interleave({
+        "native": lambda: mpi.native(*command, ranks=1).values(),
+        "ours": lambda: mpi.measured(*command, ranks=1, options=["--rate", "0"])[0].values(),
+    }, bench.times(1, 5, 11))
+    for kind, what in {"Get_rank_0": "Get_rank", "Iprobe_0": "Iprobe", "Iprobe_20": "Iprobe, 20 calls down"}.items():
+        ours, native = (min(r[kind] for r in runs[way]) for way in ("ours", "native"))
+        added = [r[kind] - native for r in runs["ours"]]
+        yield Row(f"mpi4py, {mpi.name}: {what}", f"{ours:.1f} ns", f"native {native:.1f} ns",
+                  Middle(min(added), min(added), max(added)), None if kind == "Iprobe_20" else 200, unit="ns more")
+
+
 def trace_bytes(bench, mpi):
     """ENTER, SEND or RECV, LEAVE and all around them, by two runs that differ in nothing but their messages."""
     program, few, many = mpi.compile("pingpong.c"), bench.pick(10, 20, 40), bench.pick(110, 420, 840)

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from conftest import BUILD, report_json, run as run_command
+from interpreters import interpreters
 from mpi import FOLDER
 
 
@@ -55,6 +56,39 @@ def test_mpi4py(mpi4py, ranks, mode):
 def test_mpi4py_objects(mpi4py, ranks):
     run = ranks(3, PYTHON, FOLDER / "ring.py", "objects")
     assert (run.returncode, run.stdout.count("done")) == (0, 3), run.stderr
+
+
+def lines_that_call(run, frames):
+    """Function, line, of so many frames, the innermost first, and the function of MPI: calls."""
+    nodes = {node["id"]: node for node in run.report("--callsites")["nodes"]}
+    counts = Counter()
+    for node in nodes.values():
+        if node["mpi"]:
+            python, at = [], node
+            while at["parent"] in nodes and len(python) < 2 * frames:
+                at = nodes[at["parent"]]
+                python += [at["name"].rpartition(".")[2], at["line"]] if at["python"] else []
+            counts[*python, node["name"]] += node["calls"]
+    return counts
+
+
+@pytest.mark.parametrize("python", interpreters(), ids=str)
+@pytest.mark.parametrize("mode", ["frames", "hooks"])
+def test_python_lines(mpi, ranks, python, tmp_path, mode):
+    """The path of a call is remembered, and never another line's: recursion, generators, code that comes and goes."""
+    library = LIBRARIES / {"mpich": "libmpich.so.12", "openmpi": "libmpi.so.40"}[mpi.name]
+    if not library.exists():
+        pytest.skip("its library is elsewhere")
+    run = ranks(1, python.path, FOLDER / "lines.py", tmp_path / "truth", library, options=[f"--python={mode}"])
+    assert run.returncode == 0, run.stderr
+    frames = 2 if mode == "frames" else 1  # a call that is hooked hangs below functions, not their lines
+    truth = Counter()
+    for line in (tmp_path / "truth").read_text().splitlines():
+        function, number, caller, at, name, count = line.split()
+        truth[*(function, int(number), caller, int(at))[: 2 * frames], name] += int(count)
+    found = lines_that_call(run, frames)
+    assert sum(truth.values()) > 5000
+    assert found == truth, (found - truth, truth - found)
 
 
 @pytest.mark.parametrize("outside", [False, True], ids=["below mpiexec", "around mpiexec"])
