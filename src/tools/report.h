@@ -129,6 +129,10 @@ void style_legend(const struct style *style);
 
 void report_quality(struct style *style, const struct report_inputs *inputs, const struct profile *profile);
 
+/* report_died.c: ranks that failed, if hybrid-run stood in front of each: a line, or a member of JSON. */
+void report_died(const struct style *style, const struct hyb_experiment *experiment);
+void report_json_died(FILE *out, const struct hyb_experiment *experiment);
+
 /* report_quality_cost.c: what measuring took. */
 void report_quality_cost(const struct style *style, const struct profile_quality *q);
 void report_json_quality_cost(FILE *out, const struct profile_quality *q);

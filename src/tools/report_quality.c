@@ -23,6 +23,7 @@ static void put_commands(const struct style *style, const struct report_inputs *
 		if (status && strcmp(status, "exit 0"))
 			text_add(&text, " (%s)", status);
 		text_line(style, INK_BOLD, "command", &text);
+		report_died(style, e);
 	}
 }
 

@@ -34,6 +34,7 @@ static void put_experiments(FILE *out, const struct report_inputs *inputs)
 		json_string(out, command ? command : "");
 		fputs(",\"status\":", out);
 		json_string(out, status ? status : "");
+		report_json_died(out, e);
 		fputc('}', out);
 	}
 	fputc(']', out);

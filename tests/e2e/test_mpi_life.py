@@ -1,12 +1,13 @@
 """How ranks begin, go wrong and end: the program's life is as before, and what was measured until then is whole."""
 
+import os
 import re
 import signal
 from collections import Counter
 
 import pytest
 
-from conftest import HYBRID_RUN
+from conftest import HYBRID_REPORT, HYBRID_RUN
 from conftest import run as run_command
 
 BARRIERS = 10
@@ -36,6 +37,13 @@ def test_what_was_measured_is_whole(mpi, ranks, tmp_path, scenario):
     assert run.returncode == plain.returncode or raced, run.stderr
     for rank in range(2):
         assert barriers(run, rank) == BARRIERS, f"rank {rank}"
+    if scenario == "crash":
+        host = os.uname().nodename
+        assert f"rank 1 of 2 on {host} ended by signal SIGSEGV" in run.stderr or f"rank 1 on {host}" in run.stderr
+        assert run.report()["quality"]["experiments"][0]["failed_ranks"] == [
+            {"rank": 1, "host": host, "status": "signal SIGSEGV"}]
+        lines = run_command(HYBRID_REPORT, run.path).stdout.splitlines()
+        assert re.fullmatch(rf"failed +rank 1 on {host} ended by signal SIGSEGV", lines[1])
     if mpi.name == "mpich" and scenario != "early":  # what its mpiexec says of them
         pids = r"PID \d+|pid:? \d+|EXIT CODE: \d+"  # of the first that it finds
         assert re.sub(pids, "", run.stdout) == re.sub(pids, "", plain.stdout)
