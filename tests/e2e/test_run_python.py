@@ -62,6 +62,14 @@ def test_source_that_the_kernel_executes(measure, python, tmp_path):
 
 
 @pytest.mark.parametrize("name", ["tool", "tool.py"])
+def test_executable_here_without_a_path(measure, python, path, tmp_path, name):
+    """A shell would ask for ./, a user who names a program that stands here means it."""
+    make(tmp_path / name, f"#!{python.path} -B\n{SHOW}", 0o755)
+    e = measure(name, "1", options=["-q"], env=path)
+    check_ran(e, run(python.path, name, "1", cwd=tmp_path), f"{python.path} -B {name} 1")
+
+
+@pytest.mark.parametrize("name", ["tool", "tool.py"])
 @pytest.mark.parametrize("line", ["#!{}\n", "#! {} -B \n", "#!{}\r\n"], ids=["plain", "option", "return"])
 def test_first_line_names_the_interpreter(measure, python, tmp_path, name, line):
     make(tmp_path / name, line.format(python.path) + SHOW)
