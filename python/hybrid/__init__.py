@@ -33,7 +33,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any, List
 
-    from hybrid._experiment import Child, Experiment, Handle, Location, Module, Note, Offset, Process
+    from hybrid._experiment import Child, Experiment, Handle, Location, Metric, Module, Note, Offset, Process
     from hybrid._experiment import open as open  # not in __all__: it would hide Python's own
     from hybrid._reader import Error, Event, Node, Row
 
@@ -44,6 +44,7 @@ __all__ = [
     "Experiment",
     "Handle",
     "Location",
+    "Metric",
     "Module",
     "Node",
     "Note",

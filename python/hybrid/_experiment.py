@@ -62,6 +62,18 @@ class Offset(NamedTuple):
     reference: int  # the rank
 
 
+class Metric(NamedTuple):
+    """Something that was read wherever time was: `hybrid-run -m`."""
+
+    name: str  # "rusage::minor_faults", "memory::resident", "user::NAME" ...
+    unit: str  # "" for plain numbers
+    description: str
+    level: bool  # goes up and down; else it only grows
+    process_wide: bool  # of the process, not of the thread that reads it
+    estimated: bool  # counted a part of the time, and scaled up
+    period: int  # samples were taken each time it had grown by so much; 0: none
+
+
 class Location:
     """A thread of a process. Times are nanoseconds of CLOCK_MONOTONIC of the host; of ranks, of rank 0's host."""
 
@@ -161,6 +173,7 @@ class Process:
     modules: List[Module]
     handles: Dict[int, Handle]  # by id
     offsets: List[Offset]  # as measured; none where the clock is rank 0's
+    metrics: List[Metric]
 
     def __init__(self, handle: _reader.Experiment, index: int, facts: Dict[str, Any]) -> None:
         self.__dict__.update(facts)
@@ -173,6 +186,7 @@ class Process:
         self.modules = [Module(*module) for module in facts["modules"]]
         self.handles = {handle[0]: Handle(*handle) for handle in facts["handles"]}
         self.offsets = [Offset(*offset) for offset in facts["offsets"]]
+        self.metrics = [Metric(*metric) for metric in facts["metrics"]]
 
     def __repr__(self) -> str:
         return f"<hybrid.Process {self.pid} on {self.host}, {len(self.locations)} locations>"
@@ -238,7 +252,8 @@ class Experiment:
         locations: only these.
         python_internals: show the frames of Python's interpreter.
 
-        Of each row inclusive = exclusive + blocked + inclusive of the rows below it, exactly.
+        Of each row inclusive = exclusive + blocked + inclusive of the rows below it, exactly; of each metric
+        metrics_inclusive = metrics_exclusive + metrics_inclusive of the rows below it.
         """
         numbers = _number("mode", _MODES, mode), _number("sort", _SORTS, sort)
         chosen = None if locations is None else tuple(self._indices(location) for location in locations)

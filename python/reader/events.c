@@ -12,7 +12,7 @@ struct events {
 };
 
 /* Fields of an event by number. */
-enum { TEXT = 4, WEIGHT = 7, MESSAGE = 11, OFFSET = 17, END = 19 };
+enum { TEXT = 4, WEIGHT = 7, MESSAGE = 11, OFFSET = 17, METRICS = 19, END = 20 };
 
 PyObject *event_type(void)
 {
@@ -40,6 +40,8 @@ PyObject *event_type(void)
 		{"received", "of a message: bytes; else None"},
 		{"offset", "of a read or write: in the file; else None, or not known"},
 		{"request", "of MPI: a number that the process uses once; None if the call waited"},
+		{"metrics", "of a sample, enter, leave or complete: a dict, name of the metric: its value "
+			    "there; None if not known"},
 		{NULL, NULL},
 	};
 
@@ -169,6 +171,9 @@ static PyObject *make_event(struct events *events, const struct hyb_event *event
 		fill_rest(&f, MESSAGE);
 		fill_mpi(&f, state, event);
 	}
+	fill_rest(&f, METRICS);
+	if (event->kind <= HYB_EVENT_COMPLETE && event->values)
+		fill(&f, metric_values(event->location->process, event->values));
 	fill_rest(&f, END);
 	return filled(&f);
 }

@@ -62,6 +62,9 @@ PyObject *text(const char *string);
 /* The same, kept in `cache`, a dict by address: for strings that occur often. */
 PyObject *cached_text(PyObject *cache, const char *string);
 
+/* What metrics of a process are, a dict by name. */
+PyObject *metric_values(const struct hyb_process *process, const int64_t *values);
+
 /* The word at `number` of `KINDS` ones. */
 PyObject *kind(PyObject *const *kinds, unsigned number);
 

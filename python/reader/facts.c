@@ -237,6 +237,15 @@ static PyObject *clock_offset(const struct hyb_process *process, size_t i)
 		(unsigned long long)o->error, (unsigned)o->reference);
 }
 
+static PyObject *metric(const struct hyb_process *process, size_t i)
+{
+	const struct hyb_metric *m = &process->metrics[i];
+
+	return Py_BuildValue("(NNNNNNK)", text(m->name), text(m->unit), text(m->description),
+		PyBool_FromLong(m->level), PyBool_FromLong(m->process_wide), PyBool_FromLong(m->estimated),
+		(unsigned long long)m->period);
+}
+
 static PyObject *pair(const struct hyb_process *process, size_t i)
 {
 	return Py_BuildValue("(NN)", text(process->metadata[i].key), text(process->metadata[i].value));
@@ -266,6 +275,7 @@ static PyObject *process_dict(const struct hyb_process *p)
 			    set_item(dict, "children", list_of(p, p->child_count, child)) ||
 			    set_item(dict, "modules", list_of(p, p->module_count, module)) ||
 			    set_item(dict, "handles", list_of(p, p->handle_count, handle)) ||
+			    set_item(dict, "metrics", list_of(p, p->metric_count, metric)) ||
 			    set_item(dict, "offsets", list_of(p, p->offset_count, clock_offset)) ||
 			    set_item(dict, "metadata", list_of(p, p->metadata_count, pair)) ||
 			    set_item(dict, "locations", list_of(p, p->location_count, location))))

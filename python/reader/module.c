@@ -37,6 +37,21 @@ PyObject *cached_text(PyObject *cache, const char *string)
 	return result;
 }
 
+PyObject *metric_values(const struct hyb_process *process, const int64_t *values)
+{
+	PyObject *dict = PyDict_New();
+
+	for (size_t i = 0; dict && i < process->metric_count; i++) {
+		PyObject *name = text(process->metrics[i].name), *value = PyLong_FromLongLong(values[i]);
+
+		if (!name || !value || PyDict_SetItem(dict, name, value))
+			Py_CLEAR(dict);
+		Py_XDECREF(name);
+		Py_XDECREF(value);
+	}
+	return dict;
+}
+
 PyObject *kind(PyObject *const *kinds, unsigned number)
 {
 	PyObject *result = kinds[number < KINDS ? number : 0];

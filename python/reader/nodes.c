@@ -32,6 +32,8 @@ PyObject *node_type(void)
 		{"size", "of a message: n for 2**(n-1) to 2**n - 1 bytes each, 0 for none; else None"},
 		{"sent", "of a message: bytes; else None"},
 		{"received", "of a message: bytes; else None"},
+		{"metrics",
+			"of probes: a dict, name of the metric: by how much it grew, inclusive; else None"},
 		{NULL, NULL},
 	};
 
@@ -110,8 +112,8 @@ static void fill_message(struct filler *f, struct state *state, const struct hyb
 	fill_number(f, n->received);
 }
 
-static PyObject *make_node(struct state *state, const struct hyb_node_info *n, struct look look,
-	uint64_t exclusive, PyObject *cache)
+static PyObject *make_node(struct state *state, const struct hyb_process *process,
+	const struct hyb_node_info *n, struct look look, uint64_t exclusive, PyObject *cache)
 {
 	struct filler f = {.row = PyStructSequence_New((PyTypeObject *)state->node_type)};
 
@@ -137,6 +139,10 @@ static PyObject *make_node(struct state *state, const struct hyb_node_info *n, s
 	fill(&f, PyBool_FromLong(n->demoted));
 	fill(&f, PyBool_FromLong(look.guess));
 	fill_message(&f, state, n);
+	if (n->values && n->type <= HYB_TYPE_FUNCTION)
+		fill(&f, metric_values(process, n->values));
+	else
+		fill_none(&f);
 	return filled(&f);
 }
 
@@ -171,10 +177,10 @@ static PyObject *make_nodes(struct experiment *e, const struct hyb_location_info
 
 	for (size_t i = 0; tuple && i < location->node_count; i++) {
 		const struct hyb_node_info *n = &location->nodes[i];
-		PyObject *node = exclusive && cache
-					 ? make_node(e->state, n, node_look(e->symbols, n, location->name),
-						   exclusive[i], cache)
-					 : NULL;
+		PyObject *node = exclusive && cache ? make_node(e->state, location->process, n,
+							      node_look(e->symbols, n, location->name),
+							      exclusive[i], cache)
+						    : NULL;
 
 		if (!node)
 			Py_CLEAR(tuple);

@@ -24,6 +24,8 @@ PyObject *row_type(void)
 		{"python", "a frame of Python"},
 		{"guess", "the name is that of the nearest symbol, or made of an address"},
 		{"demoted", "called too often for too little time: later calls were only counted"},
+		{"metrics_inclusive", "a dict, name of the metric: by how much it grew, with all rows below"},
+		{"metrics_exclusive", "the same, here"},
 		{NULL, NULL},
 	};
 
@@ -104,10 +106,32 @@ struct rows {
 	struct state *state;
 	PyObject *cache, *list;
 	uint32_t *number; /* by node: of its row */
+	const struct profile_metric *metrics;
+	size_t metric_count;
+	const struct profile_value *values; /* by node, then metric */
 };
 
-static PyObject *make_row(const struct rows *rows, const struct profile_node *n, uint32_t depth)
+static PyObject *row_metrics(const struct rows *rows, uint32_t node, bool exclusive)
 {
+	const struct profile_value *values = rows->values + node * rows->metric_count;
+	PyObject *dict = PyDict_New();
+
+	for (size_t k = 0; dict && k < rows->metric_count; k++) {
+		PyObject *name = cached_text(rows->cache, rows->metrics[k].name);
+		PyObject *value = PyLong_FromLongLong(exclusive ? values[k].exclusive : values[k].inclusive);
+
+		if (!name || !value || PyDict_SetItem(dict, name, value))
+			Py_CLEAR(dict);
+		Py_XDECREF(name);
+		Py_XDECREF(value);
+	}
+	return dict;
+}
+
+static PyObject *make_row(
+	const struct rows *rows, const struct profile_node *nodes, uint32_t i, uint32_t depth)
+{
+	const struct profile_node *n = &nodes[i];
 	struct filler f = {.row = PyStructSequence_New((PyTypeObject *)rows->state->row_type)};
 
 	if (!f.row)
@@ -128,6 +152,8 @@ static PyObject *make_row(const struct rows *rows, const struct profile_node *n,
 	fill(&f, PyBool_FromLong(n->python));
 	fill(&f, PyBool_FromLong(n->guess));
 	fill(&f, PyBool_FromLong(n->demoted));
+	fill(&f, row_metrics(rows, i, false));
+	fill(&f, row_metrics(rows, i, true));
 	return filled(&f);
 }
 
@@ -141,7 +167,7 @@ static int walk(struct rows *rows, const struct profile_node *nodes)
 		int error;
 
 		rows->number[i] = count++;
-		row = make_row(rows, &nodes[i], depth);
+		row = make_row(rows, nodes, i, depth);
 		error = row ? PyList_Append(rows->list, row) : -1;
 		Py_XDECREF(row);
 		if (error)
@@ -166,7 +192,10 @@ static PyObject *make_rows(struct state *state, const struct profile *profile)
 		.cache = PyDict_New(),
 		.list = PyList_New(0),
 		.number = PyMem_Calloc(profile_count(profile), sizeof(uint32_t)),
+		.values = profile_values(profile),
 	};
+
+	rows.metrics = profile_metrics(profile, &rows.metric_count);
 
 	if (!rows.cache || !rows.list || !rows.number || walk(&rows, profile_nodes(profile)))
 		Py_CLEAR(rows.list);

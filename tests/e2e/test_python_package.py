@@ -737,3 +737,49 @@ def test_installed_where_the_interpreter_looks(needs):
     assert len(folders) == 1
     result = subprocess.run([DEBIAN.path, "-c", "import sys; print(*sys.path, sep='\\n')"], stdout=subprocess.PIPE, text=True)
     assert os.path.dirname(folders.pop()) in result.stdout.splitlines()
+
+
+METERED = """
+kept = []
+def take():
+    for i in range(60):
+        kept.append(bytearray(b"x") * (1 << 20))
+def burn():
+    return sum(i * i for i in range(3_000_000))
+burn()
+take()
+burn()
+"""
+
+READS_METRICS = """
+import hybrid, json, sys
+with hybrid.open(sys.argv[1]) as experiment:
+    (process,) = experiment.processes
+    rows = experiment.profile("function")
+    for i, row in enumerate(rows):
+        for name in row.metrics_inclusive:
+            below = sum(r.metrics_inclusive[name] for j, r in enumerate(rows) if j and r.parent == i)
+            assert row.metrics_inclusive[name] == row.metrics_exclusive[name] + below
+    samples = [e for e in experiment.events() if e.kind == "sample"]
+    print(json.dumps({
+        "metrics": [m._asdict() for m in process.metrics],
+        "grown": {row.name: row.metrics_inclusive for row in rows},
+        "root": process.locations[0].nodes[0].metrics,
+        "first": samples[0].metrics, "most": max(e.metrics["memory::resident"] for e in samples),
+    }))
+"""
+
+
+def test_metrics(measure, tmp_path):
+    names = ["memory::resident", "rusage::minor_faults"]
+    (tmp_path / "load.py").write_text(METERED)
+    options = ["-q", "-r", "1000", "--trace", "-m", ",".join(names)]
+    e = measure(DEBIAN.path, tmp_path / "load.py", options=options)
+    out = json.loads(python_run(DEBIAN, READS_METRICS, e.path))
+    assert [m["name"] for m in out["metrics"]] == names
+    assert [(m["unit"], m["level"], m["process_wide"]) for m in out["metrics"]] == [("B", True, True), ("", False, False)]
+    assert out["grown"]["take"][names[0]] == pytest.approx(60 << 20, abs=3 << 20)
+    assert abs(out["grown"]["burn"][names[0]]) < 1 << 20
+    root = next(iter(out["grown"].values()))
+    assert root == out["root"]
+    assert out["most"] - out["first"][names[0]] > 50 << 20
