@@ -14,6 +14,7 @@ struct calls {
 	uint64_t timed, skipped; /* of regions */
 	uint64_t function, function_skipped; /* made by the compiler */
 	uint64_t python, python_skipped;
+	uint64_t mpi;
 };
 
 static uint64_t time_of(uint64_t calls, uint64_t cost)
@@ -47,38 +48,56 @@ static void count_node(struct calls *calls, struct profile_quality *q, const str
 		calls->python_skipped += n->skipped;
 		return;
 	}
-	calls->timed += timed;
-	calls->skipped += n->skipped;
 	if (region->mpi) {
-		calls->timed += n->calls * (MPI_PROBES - 1);
+		calls->mpi += n->calls;
 		q->mpi_calls += n->calls;
 		q->mpi_time += n->inclusive;
+		return;
 	}
+	calls->timed += timed;
+	calls->skipped += n->skipped;
 	if (region->kind == HYB_REGION_WAIT && !strcmp(region->name, PROFILE_GIL)) {
 		q->gil_waits += n->calls;
 		q->gil_wait += n->inclusive;
 	}
 }
 
+/*
+ * Calibrated are calls right behind one another. Among other work, which they push out of the processor's
+ * caches and of what it knows of branches, they take up to twice that: see docs/decisions.md.
+ */
+static uint64_t among_others(uint64_t time, uint64_t all, uint64_t cpu)
+{
+	uint64_t others = cpu > all ? cpu - all : 0;
+
+	return others >= all + all / 2
+		       ? 2 * time
+		       : time + (uint64_t)((double)time * (double)others * 2 / 3 / (double)all);
+}
+
 void cost_add_location(struct profile_quality *q, const struct hyb_location_info *location)
 {
 	const struct hyb_process *process = location->process;
-	uint64_t timed = process->probe_cost, skipped = cost_of(process, HYB_PROBE_SKIPPED, 0);
+	uint64_t region = process->probe_cost, skip = cost_of(process, HYB_PROBE_SKIPPED, 0);
+	uint64_t timed, skipped, left_out, all;
 	struct calls calls = {0};
 
 	for (size_t i = 1; i < location->node_count; i++)
 		if (location->nodes[i].type <= HYB_TYPE_FUNCTION)
 			count_node(&calls, q, &location->nodes[i]);
-	q->probe_time += time_of(calls.timed, timed);
-	q->probe_time += time_of(calls.function, cost_of(process, HYB_PROBE_FUNCTION, timed));
-	q->skipped_time += time_of(calls.skipped, skipped);
-	q->skipped_time +=
-		time_of(calls.function_skipped, cost_of(process, HYB_PROBE_FUNCTION_SKIPPED, skipped));
-	q->python_time += time_of(calls.python, cost_of(process, HYB_PROBE_PYTHON, timed));
-	q->python_time += time_of(calls.python_skipped, cost_of(process, HYB_PROBE_PYTHON_SKIPPED, skipped));
+	timed = time_of(calls.timed, region) +
+		time_of(calls.function, cost_of(process, HYB_PROBE_FUNCTION, region));
+	skipped = time_of(calls.skipped, skip) +
+		  time_of(calls.function_skipped, cost_of(process, HYB_PROBE_FUNCTION_SKIPPED, skip));
+	left_out = time_of(location->left_out, process->call_cost[HYB_PROBE_FUNCTION_LEFT_OUT]);
+	all = timed + skipped + left_out;
+	q->probe_time += among_others(timed, all, location->cpu) + time_of(calls.mpi * MPI_PROBES, region);
+	q->skipped_time += among_others(skipped, all, location->cpu);
 	q->left_out_calls += location->left_out + location->python_left_out;
-	q->left_out_time += time_of(location->left_out, process->call_cost[HYB_PROBE_FUNCTION_LEFT_OUT]);
-	q->left_out_time += time_of(location->python_left_out, process->call_cost[HYB_PROBE_PYTHON_LEFT_OUT]);
+	q->left_out_time += among_others(left_out, all, location->cpu) +
+			    time_of(location->python_left_out, process->call_cost[HYB_PROBE_PYTHON_LEFT_OUT]);
+	q->python_time += time_of(calls.python, cost_of(process, HYB_PROBE_PYTHON, region)) +
+			  time_of(calls.python_skipped, cost_of(process, HYB_PROBE_PYTHON_SKIPPED, skip));
 	q->handler_time += location->handler_time;
 	for (size_t i = 0; i < 8; i++)
 		q->cost[i] += location->cost[i];

@@ -162,30 +162,3 @@ struct thread *probe_begin_other(struct thread *t, bool enter)
 	t = thread_late();
 	return t && thread_busy(t) ? t : NULL;
 }
-
-void probe_calibrate(void)
-{
-	const unsigned warm_up = 64, pairs = 256;
-	struct thread *t = self;
-	bool trace = rt.set.trace_events;
-	uint64_t start = 0, cost;
-	uint32_t id;
-
-	if (!t || !thread_busy(t))
-		return;
-	rt.set.trace_events = false;
-	for (unsigned i = 0; i < warm_up + pairs; i++) {
-		if (i == warm_up)
-			start = clock_tick();
-		probe_enter(t, HYB_NODE_REGION, 1, probe_snippet(t->top));
-		probe_leave(t, HYB_NODE_REGION, 1, clock_tick());
-	}
-	cost = clock_tick() - start;
-	rt.set.trace_events = trace;
-	id = t->node->hot;
-	t->node->hot = 0;
-	node_at(id)->kind = 0; /* was never there */
-	t->loc->nodes = --t->node_count;
-	store.header->probe_cost = cost * (1024 / pairs);
-	thread_ready(t);
-}

@@ -163,7 +163,4 @@ void api_pause(void);
 void api_resume(void);
 void api_metadata(const char *key, const char *value);
 
-/* Measures what an enter and a leave cost, for the report. start */
-void probe_calibrate(void);
-
 #endif

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/launch.h"
+#include "calibrate.h"
 #include "cyg.h"
 #include "fork.h"
 #include "modules.h"
@@ -142,6 +143,7 @@ bool runtime_begin(void)
 	modules_init();
 	rt.own_module = HYB_CODE_MODULE(unwind_rule_at((uintptr_t)runtime_begin).code);
 	describe_launch();
+	calibrate_again();
 	python_describe();
 	cyg_init();
 	metrics_init();
@@ -197,7 +199,7 @@ __attribute__((constructor)) static void runtime_init(void)
 	if (t)
 		sampler_install(t);
 	if (thread_attach(t, 0, 0, lo, hi))
-		probe_calibrate();
+		calibrate();
 	else
 		thread_free(t);
 	errno = saved;

@@ -329,3 +329,49 @@ def test_fortran_example(measure, needs, tmp_path):
     assert the(report["tree"], "sweep")["calls"] == 400
     assert the(report["tree"], "residual")["calls"] == 40
     assert the(report["tree"], "residual") in the(report["tree"], "sweep")["children"]
+
+
+COST = r"""
+#include <hybrid/hybrid.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+__attribute__((noinline)) static int f(int x) { return x + 1; }
+__attribute__((no_instrument_function)) int main(int argc, char **argv)
+{
+        static struct hybrid_region region = HYBRID_REGION_INIT("region", HYBRID_USER);
+        volatile int x = 0;
+        if (argc > 2 && !fork())
+                argc = 2;
+        else if (argc > 2)
+                return wait(NULL) < 0;
+        for (int i = 0; i < 200000; i++) {
+                if (*argv[1] == 'r') {
+                        hybrid_enter(&region);
+                        hybrid_leave(&region);
+                } else {
+                        x = f(x);
+                }
+        }
+        return 0;
+}
+"""
+
+
+@pytest.mark.parametrize("kind,part,options,flags", [
+    ("region", "probes_ns", ["--demote=0"], []),
+    ("region", "skipped_ns", ["--demote=1000:1000000"], []),
+    ("function", "probes_ns", ["--demote=0"], ["-finstrument-functions"]),
+    ("function", "skipped_ns", ["--demote=1000:1000000"], ["-finstrument-functions"]),
+    ("function", "left_out_ns", ["--filter"], ["-finstrument-functions"]),
+])
+@pytest.mark.parametrize("forked", [[], ["forked"]])
+def test_all_calls_cost(measure, compile_c, tmp_path, kind, part, options, flags, forked):
+    """Also those that are only counted, or left out, and those of a forked child."""
+    if options == ["--filter"]:
+        (tmp_path / "filter").write_text("exclude *\n")
+        options = ["--filter", tmp_path / "filter"]
+    e = measure(compile_c(COST, *flags), kind, *forked, options=["-q", "-r", "0", *options])
+    quality = e.report("--quality")["quality"]
+    assert 200000 * 1 <= quality["cost"][part] <= 200000 * 1000  # ns a call
+    assert quality["cost_ns"] == sum(quality["cost"].values())

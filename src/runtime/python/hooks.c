@@ -6,6 +6,7 @@
 #include "awaits.h"
 #include "code.h"
 #include "python.h"
+#include "runtime/calibrate.h"
 #include "runtime/filter.h"
 #include "runtime/probe.h"
 #include "runtime/regions.h"
@@ -313,8 +314,11 @@ static ALWAYS_INLINE void *evaluate_other(struct call c, enum kind kind, uint64_
 
 	if (t && is_deep(t))
 		return evaluate_deep(c, kind);
-	if (!word || word & CODE_EXCLUDED)
+	if (!word || word & CODE_EXCLUDED) {
+		if (t && t->state != THREAD_NONE)
+			t->loc->python_left_out++;
 		return evaluate(c, kind);
+	}
 	if (word & CODE_GENERATOR && c.frame[hooks.frame_owner] != PYTHON_OWNED_BY_GENERATOR)
 		return evaluate(c, kind);
 	t = probe_begin(true);
@@ -461,6 +465,21 @@ static bool wants_perf(unsigned version)
 	return false;
 }
 
+/*
+ * What a hook takes per call, the interpreter's part with it, cannot be measured without running Python code.
+ * It is so many tenths of a call of a demoted region (for a timed one: beside what probes take), as was
+ * measured on whole programs; see docs/decisions.md.
+ */
+static const struct hook_cost {
+	uint16_t version; /* and those before */
+	uint16_t timed, skipped, left_out;
+} hook_costs[] = {
+	{0x030a, 1, 9, 2},
+	{0x030b, 8, 18, 9},
+	{0x030c, 13, 26, 14},
+	{UINT16_MAX, 10, 21, 11},
+};
+
 void hooks_find(void)
 {
 	const struct python_layout *l = python_layout();
@@ -488,6 +507,7 @@ void hooks_find(void)
 	hooks.is_initialized = (int (*)(void))find("Py_IsInitialized", NULL);
 	hooks.standard = find("_PyEval_EvalFrameDefault", NULL);
 	hooks.unseen = find_unseen(l->version);
+	calibrate_again();
 }
 
 /* Only where what is there is known: another tool's function is called through, by the first interpreter. */
@@ -541,4 +561,17 @@ void hooks_end(void)
 		store_note(HYB_NOTE_WARNING,
 			"there was no moment at which the Python interpreter could be hooked: "
 			"its functions are in the samples only");
+}
+
+void hooks_cost(uint64_t timed, uint64_t skipped, uint64_t *calls)
+{
+	const struct hook_cost *cost = hook_costs;
+
+	if (!hooks.standard)
+		return;
+	while (cost->version < python_layout()->version)
+		cost++;
+	calls[HYB_PROBE_PYTHON] = timed + skipped * cost->timed / 10;
+	calls[HYB_PROBE_PYTHON_SKIPPED] = skipped * cost->skipped / 10;
+	calls[HYB_PROBE_PYTHON_LEFT_OUT] = skipped * cost->left_out / 10;
 }

@@ -11,6 +11,8 @@
 #ifndef HYB_PYTHON_HOOKS_H
 #define HYB_PYTHON_HOOKS_H
 
+#include <stdint.h>
+
 /* Finds what is needed of the interpreter, once it is known. Asks the loader: not in a handler */
 void hooks_find(void);
 
@@ -20,6 +22,12 @@ void hooks_find(void);
  * GIL. async-signal-safe
  */
 void hooks_install(void);
+
+/*
+ * Ticks of 1024 calls by hooks, of the kinds of enum hyb_probe_kind that are Python's, where there are any:
+ * made of what so many calls of a region take, timed and only counted.
+ */
+void hooks_cost(uint64_t timed, uint64_t skipped, uint64_t *calls);
 
 /* Says in the file if no interpreter was ever hooked. */
 void hooks_end(void);
