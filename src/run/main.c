@@ -8,6 +8,7 @@
 #include "run/experiment.h"
 #include "run/filter.h"
 #include "run/harvest.h"
+#include "run/interrupt.h"
 #include "run/join.h"
 #include "run/launch.h"
 #include "run/options.h"
@@ -125,11 +126,16 @@ static int set_options(const struct options *options)
 {
 	char text[512];
 	FILE *out = fmemopen(text, sizeof(text), "w");
+	unsigned interrupt = 0, signal = 0;
 	char filter[PATH_MAX];
 
 	if (!out)
 		return -1;
 	options_print(options, out);
+	if (options->rate)
+		interrupt_measure(&interrupt, &signal);
+	if (interrupt)
+		fprintf(out, ",interrupt=%u:%u", interrupt, signal);
 	fprintf(out, ",parent=%d", (int)getpid());
 	if (fclose(out) || setenv("HYBRID_OPTIONS", text, 1))
 		return -1;

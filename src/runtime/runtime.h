@@ -51,7 +51,9 @@ struct settings {
 	enum hyb_source source; /* HYB_SOURCE_NONE: choose */
 	bool trace_events;
 	uint64_t trace_limit; /* bytes */
-	unsigned budget; /* handler CPU, 1/1000 */
+	unsigned budget; /* CPU of samples, 1/1000 */
+	unsigned interrupt_ns,
+		signal_ns; /* CPU of an interrupt with its signal, and of that alone, without handler */
 	uint64_t demote_calls; /* 0: never demote */
 	uint64_t demote_ns;
 	int signal;
@@ -74,6 +76,8 @@ struct runtime {
 	uint16_t trace_shift; /* times in the trace are in units of 2^n ticks */
 	uint64_t handler_usual; /* ticks: what a thread's first samples may count for */
 	uint64_t cpu_period; /* wanted ns between samples */
+	_Atomic(uint64_t)
+		affordable_period; /* that the budget left the last thread whose it changed; 0: none */
 	unsigned metrics; /* how many; see metrics.h */
 	unsigned events; /* of them that take samples */
 	uint32_t node_cells; /* HYB_NODE_SIZE bytes of a node with its values */

@@ -158,7 +158,7 @@ static void take(
 		return;
 	}
 	record(t, node, now, cpu, cause);
-	budget_count(t, clock_tick() - now, cause->event);
+	budget_count(t, clock_tick() - now, cpu, cause->event);
 	budget_keep(t, t->loc->source == HYB_SOURCE_WALL ? t->last_mono : cpu);
 	if (!cause->primary)
 		return;
@@ -168,14 +168,17 @@ static void take(
 }
 
 /* False: the overflow of a descriptor that is gone. */
-static bool find_cause(const struct thread *t, const siginfo_t *info, struct cause *ret)
+static bool find_cause(struct thread *t, const siginfo_t *info, struct cause *ret)
 {
 	*ret = (struct cause){.event = -1, .primary = true};
-	if (likely(!rt.events) || info->si_code == SI_TIMER || info->si_fd == t->perf_fd)
+	if (likely(!rt.events) || info->si_code == SI_TIMER || info->si_fd == t->perf_fd) {
+		budget_interrupt(t, -1);
 		return true;
+	}
 	ret->event = events_find(t, info->si_fd);
 	if (ret->event < 0)
 		return false;
+	budget_interrupt(t, ret->event);
 	ret->primary = t->loc->source == HYB_SOURCE_EVENT && ret->event == 0;
 	return true;
 }
@@ -337,6 +340,7 @@ void sampler_start(struct thread *t)
 	if (!rt.source || atomic_load(&rt.yielded))
 		return;
 	t->loc->source = rt.source->id;
+	t->period = budget_first_period(t);
 	t->armed = true; /* the first signal may come at once */
 	if (events_start(t))
 		store_note(HYB_NOTE_WARNING,

@@ -84,8 +84,9 @@ bool thread_attach(struct thread *t, uintptr_t sp, uintptr_t ra, uintptr_t lo, u
 	t->stack_hi = hi;
 	t->perf_fd = -1;
 	t->random = (uint32_t)(t->loc->start ^ t->loc->tid * 2654435761u) | 1;
-	t->last_cpu = t->check_cpu = t->loc->cpu;
+	t->last_cpu = t->loc->cpu;
 	t->last_mono = runtime_anchor(1);
+	t->check_clock = rt.source && rt.source->id == HYB_SOURCE_WALL ? t->last_mono : t->last_cpu;
 	t->trace_tick = t->loc->start;
 	self = t;
 	pthread_setspecific(real_functions.thread_key, t);

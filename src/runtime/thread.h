@@ -69,11 +69,11 @@ struct thread {
 	bool blocks_signal; /* the program believes that it blocks our signal */
 	uint64_t period; /* ns */
 	uint64_t last_cpu, last_mono;
-	uint64_t check_cpu, check_ticks; /* where the budget was last looked at */
+	uint64_t check_clock; /* when the budget was last looked at */
 	uint64_t taken; /* samples of all sources */
-	uint64_t cause_ticks[1 + HYB_METRICS_MAX]; /* of handlers since then: for the clock, for each event */
+	uint64_t cause_ns[1 + HYB_METRICS_MAX]; /* of samples since then: for the clock, for each event */
 	uint64_t usual_ticks; /* of a sample's handler */
-	uint32_t checks_over; /* how often in a row it was exceeded */
+	uint32_t checks_over, checks_under; /* how often in a row it was exceeded, or there was room */
 	uint32_t random;
 	uintptr_t stack_lo, stack_hi;
 

@@ -55,6 +55,18 @@ def test_budget_lowers_the_rate(measure):
     assert quality["rate_achieved"] < 9000
 
 
+@pytest.mark.parametrize("source", ["perf", "timer"])
+def test_budget_counts_interrupts(measure, source):
+    """What is said to be spent on samples, outside of handlers too, is what is allowed, nearly from the start on."""
+    quality = measure(
+        program("shares"), 1000, options=["-q", "--rate", "10000", "--budget", "2", "--source", source]
+    ).report("--quality")["quality"]
+    cost = quality["cost"]
+    assert cost["interrupts_ns"] > 0 and cost["handler_ns"] == quality["handler_ns"]
+    assert cost["handler_ns"] + cost["interrupts_ns"] <= 0.03 * quality["cpu_ns"]
+    assert quality["samples"] >= 0.5 * quality["cpu_ns"] / 1e5  # each stands for several
+
+
 @pytest.mark.parametrize("mode", ["perf", "timer", "wall"])
 def test_blocked_and_running(measure, mode):
     e = measure(program("blocked"), 300, options=["-q", *MODES[mode]])
