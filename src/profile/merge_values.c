@@ -1,6 +1,9 @@
 #include "profile/merge.h"
 
+#include <stdlib.h>
+
 #include "format/format.h"
+#include "profile/slice.h"
 #include "profile/times.h"
 
 bool merge_is_sampled(const struct hyb_node_info *node, size_t metrics)
@@ -18,12 +21,48 @@ static void add_message(struct profile_node *to, const struct hyb_node_info *fro
 	to->received += from->received;
 }
 
-/* Times and samples of node i, to where they will be shared out. */
-static int add_shares(const struct merge *m, const struct hyb_location_info *location, uint32_t i,
-	uint64_t ran, uint32_t own)
-{
-	uint64_t samples = location->nodes[i].samples;
+/*
+ * Of a probe in a location: samples that have its time to themselves, and those that have got their part of
+ * it. A probe that ran for few periods may have no sample at all: it shares with those of other locations.
+ * What decides is the time and not the number of samples, or else those that chance gave more would be
+ * preferred.
+ */
+struct alone {
+	uint64_t samples, passed;
+};
+#define ALONE_PERIODS 25
 
+static struct alone *find_alone(const struct hyb_location_info *location, const struct times *times)
+{
+	struct alone *alone = calloc(location->node_count, sizeof(*alone));
+	uint64_t period = times_period(location);
+
+	for (uint32_t i = 0; alone && i < location->node_count; i++) {
+		struct alone *a = &alone[location->nodes[i].probe];
+
+		if (times->exclusive[location->nodes[i].probe] / ALONE_PERIODS < period)
+			continue;
+		if (__builtin_add_overflow(a->samples, location->nodes[i].samples, &a->samples))
+			a->samples = UINT64_MAX;
+	}
+	return alone;
+}
+
+/* Times and samples of node i: its part, or to where they will be shared out. */
+static int add_shares(const struct merge *m, const struct hyb_location_info *location, uint32_t i,
+	const struct times *times, struct alone *alone, uint32_t own)
+{
+	uint64_t samples = location->nodes[i].samples, ran = times->exclusive[i];
+	uint32_t probe = location->nodes[i].probe;
+	struct alone *a = &alone[probe];
+
+	if (a->samples) {
+		uint64_t room = a->samples - a->passed, part = samples < room ? samples : room;
+
+		ran = slice(a->passed, part, a->samples, times->exclusive[probe]);
+		a->passed += part;
+		return ran ? share_add_time(m->share, m->tree, SHARE_IN_PLACE, own, ran) : 0;
+	}
 	if (ran && share_add_time(m->share, m->tree, location->source, own, ran))
 		return HYB_ENOMEM;
 	if (!samples)
@@ -63,7 +102,10 @@ static int add_metrics(const struct merge *m, const struct hyb_location_info *lo
 int merge_values(struct merge *m, const struct hyb_location_info *location, const struct times *times,
 	const uint32_t *own)
 {
-	for (uint32_t i = 0; i < location->node_count; i++) {
+	struct alone *alone = find_alone(location, times);
+	int r = alone ? 0 : HYB_ENOMEM;
+
+	for (uint32_t i = 0; !r && i < location->node_count; i++) {
 		const struct hyb_node_info *from = &location->nodes[i];
 		struct profile_node *to = &m->tree->nodes[own[i]];
 
@@ -79,12 +121,13 @@ int merge_values(struct merge *m, const struct hyb_location_info *location, cons
 			to->skipped += from->skipped;
 			to->demoted |= from->demoted;
 		}
-		if (m->spreads && !m->spread_metric && add_spread(m, location, i, times, own[i]))
-			return HYB_ENOMEM;
+		if (m->spreads && !m->spread_metric)
+			r = add_spread(m, location, i, times, own[i]);
 		if (location->source == HYB_SOURCE_NONE)
 			to->exclusive += times->exclusive[i];
-		else if (add_shares(m, location, i, times->exclusive[i], own[i]))
-			return HYB_ENOMEM;
+		else if (!r)
+			r = add_shares(m, location, i, times, alone, own[i]);
 	}
-	return add_metrics(m, location, own);
+	free(alone);
+	return r ? r : add_metrics(m, location, own);
 }

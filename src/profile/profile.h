@@ -13,10 +13,12 @@
  *    ran. Wall-clock samples see all of E, and where no samples were wanted
  *    nothing is known to be blocked.
  * Over all locations (with split_locations: for each alone):
- *  - what the locations ran in a probe of the tree is summed, and shared out
- *    among their samples in it (whose nearest probe it is): n of N samples at a
- *    node carry n/N of it. A thread that lived too short to be sampled so counts
- *    where its like were seen. A sample weighs as much as the period that
+ *  - what a location ran in a probe, if it is 25 periods or more, is shared out
+ *    among its own samples in it (whose nearest probe it is): n of N samples at a
+ *    node carry n/N of it, whatever rate of samples other threads have had;
+ *  - what locations ran there for less is summed, and shared out among all their
+ *    samples: a thread that lived too short to be sampled so counts where its
+ *    like were seen. A sample weighs as much as the period that
  *    it stands for, which differs between runs of different rates;
  *  - this is done for each source of samples apart: what was taken on the CPU
  *    clock does not say how wall time is to be shared out. Locations that were
