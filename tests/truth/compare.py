@@ -98,7 +98,7 @@ def measured(program, seconds, options=()):
     """One measured run. Returns a dict of plain values:
     true, shares, flat, by_thread: function -> share of the CPU time of these functions;
     samples: in these functions; cpu: [true, reported] ns; threads: [sum of differences, sum] ns;
-    cost: share of CPU time that the report says; rate: samples a second of CPU; chunks."""
+    cost: share of CPU time that the report says; rate: samples a second of CPU; chunks; sources."""
     modules = program.modules
     with tempfile.TemporaryDirectory(prefix="truth-") as folder:
         path = f"{folder}/experiment"
@@ -124,6 +124,7 @@ def measured(program, seconds, options=()):
         "cost": quality["handler_ns"] / max(quality["cpu_ns"], 1),
         "rate": quality["samples"] * 1e9 / max(quality["cpu_ns"], 1),
         "chunks": account["chunks"],
+        "sources": quality["sources"],
     }
 
 
