@@ -152,13 +152,24 @@ static void leave_channel(struct hyb_model *model, struct channel *channel, stru
 	pool_give(&model->channel_pool, channel);
 }
 
+/*
+ * A process of another world that is not there left no file; unless each world has an identity of its own for
+ * the communicator, as after MPI_Comm_spawn: then it may well be there.
+ */
+static bool is_nameless(const struct hyb_model *model, const struct op *op)
+{
+	return !op->peer &&
+	       (op->end.peer == HYB_RANK_NONE || (op->end.peer & HYB_RANK_FOREIGN && model->worlds_differ &&
+							 !who_shares(model, op->end.handle)));
+}
+
 /* True: no partner can be known. */
 static bool is_lone(struct hyb_model *model, struct op *op)
 {
 	const struct rank *peer = op->peer;
 	uint64_t began = op->end.started.call.time;
 
-	if (!op->end.handle || (!peer && op->end.peer == HYB_RANK_NONE)) {
+	if (!op->end.handle || is_nameless(model, op)) {
 		tell_lone(model, op, HYB_LONE_UNKNOWN);
 		return true;
 	}

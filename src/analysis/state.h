@@ -72,6 +72,8 @@ struct track {
 struct comm {
 	size_t size; /* of both groups */
 	size_t expected; /* members whose collective calls can be counted */
+	uint64_t world; /* of the last member that was met */
+	bool shared; /* by members of several worlds */
 };
 
 /* A member's collective calls on a communicator. */
@@ -109,6 +111,8 @@ struct hyb_model {
 	struct keys turns; /* identity, number of rank: struct turn */
 	struct keys channels; /* communicator, ranks' numbers, tag: struct channel */
 	struct keys requests; /* number of rank, request, whether it receives: struct request */
+	uint64_t world; /* of the last process that has one */
+	bool worlds_differ; /* there are several */
 	struct keys instances; /* communicator, number: struct instance */
 	struct request *oldest_request, *newest_request;
 	struct instance *oldest, *newest; /* that are not complete */
@@ -135,6 +139,9 @@ struct rank *who_is(struct hyb_model *model, const struct hyb_process *process);
 /* The rank that `peer` of an event of `self` is; NULL: not in the experiment. */
 struct rank *who_is_peer(const struct hyb_model *model, const struct rank *self,
 	const struct hyb_handle *handle, uint32_t peer);
+
+/* Whether members of several worlds agree on what the communicator is. */
+bool who_shares(const struct hyb_model *model, const struct hyb_handle *handle);
 
 /* requests.c */
 void request_begin(struct hyb_model *model, const struct rank *rank, uint64_t number,

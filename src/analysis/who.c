@@ -61,6 +61,8 @@ static int add_member(struct hyb_model *model, struct rank *rank, const struct h
 	if (!comm || !turn || !keys_put(&model->turns, &own, turn) ||
 		!put_first(&model->members, &place, rank))
 		return HYB_ENOMEM;
+	comm->shared |= comm->world && comm->world != rank->info->world;
+	comm->world = rank->info->world;
 	turn->out = rank->why == HYB_LONE_ABSENT;
 	comm->expected += !turn->out;
 	if (size > comm->size)
@@ -75,6 +77,8 @@ static int add_rank(struct hyb_model *model, struct rank *rank)
 	int error = HYB_OK;
 
 	judge(rank);
+	model->worlds_differ |= p->world && model->world && p->world != model->world;
+	model->world = p->world ? p->world : model->world;
 	rank->parallel = p->thread_level == 3 && p->location_count > 1;
 	rank->tracks = calloc(p->location_count + 1, sizeof(*rank->tracks));
 	if (!rank->tracks || !keys_put(&model->processes, &process, rank))
@@ -101,6 +105,14 @@ int who_gather(struct hyb_model *model, struct hyb_process *const *processes, si
 		error = add_rank(model, rank);
 	}
 	return error;
+}
+
+bool who_shares(const struct hyb_model *model, const struct hyb_handle *handle)
+{
+	struct key key = {.a = handle->identity};
+	const struct comm *comm = keys_get(&model->comms, &key);
+
+	return comm && comm->shared;
 }
 
 struct rank *who_is(struct hyb_model *model, const struct hyb_process *process)

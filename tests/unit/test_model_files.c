@@ -24,6 +24,8 @@ struct rank {
 	uint32_t nodes[REGIONS]; /* all but the first below it */
 };
 
+static uint64_t world = WORLD, comm = COMM;
+
 /* Rank `number` of `size`: from now on all that is written is its. */
 static struct rank add_rank(struct writer *w, uint32_t number, uint32_t size)
 {
@@ -33,8 +35,8 @@ static struct rank add_rank(struct writer *w, uint32_t number, uint32_t size)
 	writer_process(w);
 	writer_header(w)->trace_events = 1;
 	writer_header(w)->state = HYB_STATE_EXITED;
-	writer_world(w, WORLD, number, size);
-	r.comm = writer_handle(w, HYB_HANDLE_COMM, COMM, 0, number, size, "MPI_COMM_WORLD");
+	writer_world(w, world, number, size);
+	r.comm = writer_handle(w, HYB_HANDLE_COMM, comm, 0, number, size, "MPI_COMM_WORLD");
 	root = writer_location(w, 1, 1, 1000);
 	for (unsigned i = 0; i < REGIONS; i++)
 		r.nodes[i] = writer_node(w, 1, i ? r.nodes[WORK] : root, HYB_NODE_REGION,
@@ -103,6 +105,41 @@ static struct writer *one_message(void)
 	writer_leave(w, 1, 2500); /* 6 */
 	finish_rank(w); /* 10 */
 	return w;
+}
+
+/* A process sends to one of another world. That has its own identity for the communicator, or left no file.
+ */
+static void check_foreign(bool there, enum hyb_lone why)
+{
+	struct writer *w = writer_new();
+	struct rank r = add_rank(w, 0, 2);
+	const struct hyb_step *step;
+	struct walk walk;
+
+	writer_enter(w, 1, 2000, r.nodes[SEND]);
+	writer_send(w, 1, 3000, r.comm, HYB_PEER_FOREIGN | 1, 5, 800, 0);
+	writer_leave(w, 1, 3000);
+	finish_rank(w);
+	world = WORLD + 1;
+	comm = COMM + 1;
+	if (there) {
+		add_rank(w, 0, 2);
+		finish_rank(w);
+	}
+	world = WORLD;
+	comm = COMM;
+	walk = start(w);
+	step = next_answer(&walk);
+	assert_non_null(step);
+	assert_int_equal(step->kind, HYB_STEP_LONE);
+	assert_int_equal(step->lone, why);
+	stop(&walk);
+}
+
+static void test_other_world(void **state)
+{
+	check_foreign(true, HYB_LONE_UNKNOWN);
+	check_foreign(false, HYB_LONE_ABSENT);
 }
 
 static void test_match(void **state)
@@ -449,6 +486,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_match),
+		cmocka_unit_test(test_other_world),
 		cmocka_unit_test(test_seek),
 		cmocka_unit_test(test_queue),
 		cmocka_unit_test(test_posted_order),
