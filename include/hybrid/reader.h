@@ -211,6 +211,22 @@ struct hyb_child {
 	const char *path; /* exec: what it executed */
 };
 
+/* A child that the process waited for, measured or not. */
+struct hyb_ended {
+	uint64_t time;
+	uint64_t cpu; /* ns, with its own children that it waited for */
+	uint32_t pid;
+	int status; /* as wait() gives it */
+};
+
+/* What the process, or a child of it, executed; `unmeasured`: enum hyb_unmeasured of the format. */
+struct hyb_program {
+	uint64_t time;
+	uint32_t pid;
+	unsigned unmeasured;
+	const char *path;
+};
+
 /* What a process's clock was beside that of rank `reference` of its world, at one moment. */
 struct hyb_clock_offset {
 	uint64_t time; /* ns, of the process's own clock, not corrected */
@@ -277,6 +293,17 @@ struct hyb_process {
 	 */
 	int64_t clock_shift_start, clock_shift_end;
 	uint64_t clock_error;
+	/* Of the whole process since its fork, CPU time in ns; all 0 where not known, as in files before 1.4
+	 */
+	uint64_t cpu_start, cpu_ready; /* when measurement of this image began, and when it had begun */
+	uint64_t cpu_end; /* at its end, if it was seen */
+	uint64_t cpu_children; /* then, of children that it had waited for */
+	uint64_t pid_namespace; /* that `pid` is of, as the kernel numbers them; 0: not known */
+	const struct hyb_ended *ended; /* as they ended */
+	size_t ended_count;
+	const struct hyb_program
+		*programs; /* those that needed a word: not measured, or started by a child of vfork */
+	size_t program_count;
 };
 
 /*

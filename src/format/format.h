@@ -113,6 +113,12 @@ struct hyb_header {
 	uint32_t reserved;
 	/* Since 1.4 */
 	uint64_t call_cost[HYB_PROBE_SLOTS]; /* by enum hyb_probe_kind: ticks of 1024 calls; 0: not known */
+	/* `cpu_` is CPU time in ns, of the whole process since its fork; 0: not known */
+	uint64_t pid_namespace; /* inode of the namespace that `pid` is of; 0: not known */
+	uint64_t cpu_start; /* when the runtime began in this image */
+	uint64_t cpu_ready; /* when it had begun */
+	uint64_t cpu_end; /* at the image's end */
+	uint64_t cpu_children; /* then, of ended children that the process waited for, with theirs */
 };
 static_assert(sizeof(struct hyb_header) <= HYB_PAGE, "the header is one page");
 
@@ -163,6 +169,8 @@ enum hyb_def_type {
 	HYB_DEF_HANDLE_NAME = 12,
 	HYB_DEF_CLOCK = 13,
 	HYB_DEF_METRIC = 14, /* since 1.3 */
+	HYB_DEF_ENDED = 20, /* since 1.4, as the one below */
+	HYB_DEF_PROGRAM = 21,
 };
 
 #define HYB_DEF_MAGIC 0x7eedu
@@ -275,6 +283,35 @@ struct hyb_def_child {
 	uint64_t tick;
 	uint32_t pid; /* of the child; own pid for exec */
 	uint16_t kind; /* enum hyb_child_kind */
+	uint16_t path_len;
+	/* path */
+};
+
+/* The process has waited for a child: how it ended, and what it took. A measured child has a file, too. */
+struct hyb_def_ended {
+	struct hyb_def def;
+	uint64_t tick;
+	uint64_t cpu; /* ns, in program and kernel, with that of its own children that it waited for */
+	uint32_t pid;
+	int32_t status; /* as wait() gives it */
+};
+
+/* Why a program cannot be measured. */
+enum hyb_unmeasured {
+	HYB_UNMEASURED_NOT_KNOWN = 0, /* no reason was seen: it may have been measured */
+	HYB_UNMEASURED_STATIC = 1, /* statically linked */
+	HYB_UNMEASURED_FOREIGN = 2, /* for another kind of processor, or of 32 bits */
+	HYB_UNMEASURED_LIBC = 3, /* of another C library */
+	HYB_UNMEASURED_RIGHTS = 4, /* it has other rights (setuid, setgid) */
+	HYB_UNMEASURED_ENVIRONMENT = 5, /* its environment does not have the runtime in LD_PRELOAD */
+};
+
+/* A process, this one or a child of it, is about to execute a program, or did. */
+struct hyb_def_program {
+	struct hyb_def def;
+	uint64_t tick;
+	uint32_t pid;
+	uint16_t unmeasured; /* enum hyb_unmeasured */
 	uint16_t path_len;
 	/* path */
 };

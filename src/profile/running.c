@@ -1,9 +1,12 @@
 #include "profile/running.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -60,16 +63,66 @@ static bool is_another(const struct hyb_process *process, const struct process_s
 	return stat->start - slept > start + 1000000000 || start + process->realtime < booted - CLOCK_SET;
 }
 
+static uint64_t namespace_of(const char *pid)
+{
+	char path[64];
+	struct stat st;
+
+	snprintf(path, sizeof(path), "/proc/%.16s/ns/pid", pid);
+	return stat(path, &st) ? 0 : st.st_ino;
+}
+
+/* The number that a process has in the innermost of its namespaces; 0: not known. */
+static uint32_t innermost_pid(const char *pid)
+{
+	char path[64], line[512];
+	uint32_t found = 0;
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/%.16s/status", pid);
+	file = fopen(path, "re");
+	while (file && !found && fgets(line, sizeof(line), file))
+		if (!strncmp(line, "NSpid:", 6) && strrchr(line, '\t'))
+			found = (uint32_t)strtoul(strrchr(line, '\t'), NULL, 10);
+	if (file)
+		fclose(file);
+	return found;
+}
+
+/* The process's number here: that in the file may be of another namespace. 0: it is nowhere to be seen. */
+static uint32_t pid_here(const struct hyb_process *process)
+{
+	DIR *proc;
+	struct dirent *entry;
+	uint32_t found = 0;
+
+	if (!process->pid_namespace || process->pid_namespace == namespace_of("self"))
+		return process->pid;
+	proc = opendir("/proc");
+	while (proc && !found && (entry = readdir(proc)))
+		if (*entry->d_name >= '1' && *entry->d_name <= '9' &&
+			namespace_of(entry->d_name) == process->pid_namespace &&
+			innermost_pid(entry->d_name) == process->pid)
+			found = (uint32_t)strtoul(entry->d_name, NULL, 10);
+	if (proc)
+		closedir(proc);
+	return found;
+}
+
 bool process_is_running(const struct hyb_process *process)
 {
 	struct process_stat stat;
 	char host[65] = "";
+	uint32_t pid;
 
 	gethostname(host, sizeof(host) - 1);
 	if (process->state != HYB_STATE_RUNNING || strcmp(host, process->host))
 		return false;
-	if (!read_stat(process->pid, &stat)) /* or it is another user's, and hidden */
-		return kill((pid_t)process->pid, 0) && errno == EPERM;
+	pid = pid_here(process);
+	if (!pid)
+		return false;
+	if (!read_stat(pid, &stat)) /* or it is another user's, and hidden */
+		return kill((pid_t)pid, 0) && errno == EPERM;
 	/* Dead, but nobody has asked how it ended: in a container there may be nobody who does. */
 	return stat.state != 'Z' && stat.state != 'X' && !is_another(process, &stat);
 }

@@ -176,6 +176,37 @@ static int take_child(struct process *p, uint64_t id __attribute__((unused)), co
 	return TAKEN;
 }
 
+static int take_ended(struct process *p, uint64_t id __attribute__((unused)), const struct hyb_def *def)
+{
+	const struct hyb_def_ended *raw = (const struct hyb_def_ended *)def;
+
+	if (def->size < sizeof(*raw))
+		return BAD;
+	if (!ARRAY_ROOM(p->ended, p->info.ended_count))
+		return HYB_ENOMEM;
+	p->ended[p->info.ended_count++] =
+		(struct hyb_ended){clock_time(&p->clock, raw->tick), raw->cpu, raw->pid, raw->status};
+	return TAKEN;
+}
+
+static int take_program(struct process *p, uint64_t id __attribute__((unused)), const struct hyb_def *def)
+{
+	const struct hyb_def_program *raw = (const struct hyb_def_program *)def;
+	size_t count = p->info.program_count;
+	const char *path;
+
+	if (def->size < sizeof(*raw) || !def_strings(def, sizeof(*raw), raw->path_len, &path, 0, NULL))
+		return BAD;
+	if (!ARRAY_ROOM(p->programs, count))
+		return HYB_ENOMEM;
+	p->programs[count] = (struct hyb_program){
+		clock_time(&p->clock, raw->tick), raw->pid, raw->unmeasured, keep(p, path, raw->path_len)};
+	if (!p->programs[count].path)
+		return HYB_ENOMEM;
+	p->info.program_count++;
+	return TAKEN;
+}
+
 /* --------------------------------------------------------------- metrics */
 
 static int take_metric(struct process *p, uint64_t id, const struct hyb_def *def)
@@ -372,6 +403,8 @@ static take_fn *const take[] = {
 	[HYB_DEF_HANDLE_NAME] = take_handle_name,
 	[HYB_DEF_CLOCK] = take_clock,
 	[HYB_DEF_METRIC] = take_metric,
+	[HYB_DEF_ENDED] = take_ended,
+	[HYB_DEF_PROGRAM] = take_program,
 };
 
 static int load_chunk(struct process *p, const struct chunk *chunk, void *buffer)
@@ -384,7 +417,7 @@ static int load_chunk(struct process *p, const struct chunk *chunk, void *buffer
 	defs_init(&defs, buffer, length);
 	while ((def = defs_next(&defs))) {
 		uint64_t id = chunk->offset + defs_offset(&defs, def);
-		bool known = def->type < sizeof(take) / sizeof(take[0]);
+		bool known = def->type < sizeof(take) / sizeof(take[0]) && take[def->type];
 		int outcome = known ? take[def->type](p, id, def) : TAKEN;
 
 		if (outcome < 0)
@@ -415,6 +448,8 @@ int process_load_defs(struct process *p)
 	p->info.metadata = p->metadata;
 	p->info.notes = p->notes;
 	p->info.children = p->children;
+	p->info.ended = p->ended;
+	p->info.programs = p->programs;
 	if (error)
 		return error;
 	finish_metrics(p);

@@ -41,6 +41,11 @@ static void fill_info(struct process *p, struct hyb_experiment *experiment)
 		.rank = HYB_RANK_NONE,
 		.clock_domain = h->clock_domain,
 		.file_size = own_size(p),
+		.cpu_start = h->cpu_start,
+		.cpu_ready = h->cpu_ready,
+		.cpu_end = h->cpu_end,
+		.cpu_children = h->cpu_children,
+		.pid_namespace = h->pid_namespace,
 	};
 	for (size_t i = 0; i < HYB_PROBE_SLOTS; i++)
 		p->info.call_cost[i] = clock_span(clock, h->call_cost[i]);
@@ -113,6 +118,8 @@ void process_close(struct process *p)
 	free(p->metadata);
 	free(p->notes);
 	free(p->children);
+	free(p->ended);
+	free(p->programs);
 	free(p->handles);
 	free(p->offsets);
 	free(p->names);

@@ -62,10 +62,12 @@ struct process {
 	struct def_text *texts;
 	struct handle_name *names;
 	size_t region_count, counter_count, text_count, name_count;
-	struct hyb_module *modules; /* the following six: as in info, grown by array_room */
+	struct hyb_module *modules; /* the following eight: as in info, grown by array_room */
 	struct hyb_text_pair *metadata;
 	struct hyb_note *notes;
 	struct hyb_child *children;
+	struct hyb_ended *ended;
+	struct hyb_program *programs;
 	struct hyb_handle *handles;
 	struct hyb_clock_offset *offsets;
 	struct hyb_metric metrics[HYB_METRICS_MAX]; /* those of metric_mask are defined */

@@ -182,6 +182,7 @@ static void begin_child(const struct forking *f)
 		reopen(t, f);
 	atomic_store(&rt.paused, paused);
 	atomic_store(&rt.attention, paused);
+	runtime_ready();
 }
 
 /* The parent's descriptors and memory of its thread, which is wiped. */

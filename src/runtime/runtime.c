@@ -95,6 +95,8 @@ void runtime_end(enum hyb_state state)
 		thread_ready(t);
 	}
 	runtime_anchor(CLOCK_TRIES);
+	store.header->cpu_children = wait_cpu_children();
+	store.header->cpu_end = clock_ns(CLOCK_PROCESS_CPUTIME_ID);
 	if (store.header->state == HYB_STATE_RUNNING || store.header->state == HYB_STATE_EXEC) {
 		store.header->state = state;
 		store.header->end = now;
@@ -151,6 +153,11 @@ bool runtime_begin(void)
 	return true;
 }
 
+void runtime_ready(void)
+{
+	store.header->cpu_ready = clock_ns(CLOCK_PROCESS_CPUTIME_ID);
+}
+
 /* Ticks of a nanosecond, roughly: enough for thresholds, the reader has the anchors. */
 static double estimate_tick(void)
 {
@@ -172,6 +179,7 @@ __attribute__((destructor)) static void runtime_fini(void)
 
 __attribute__((constructor)) static void runtime_init(void)
 {
+	uint64_t cpu = clock_ns(CLOCK_PROCESS_CPUTIME_ID);
 	int saved = errno;
 	uintptr_t lo, hi;
 	struct thread *t;
@@ -191,6 +199,7 @@ __attribute__((constructor)) static void runtime_init(void)
 	rt.record_max = HYB_RECORD_MAX;
 	if (!runtime_begin())
 		return;
+	store.header->cpu_start = cpu;
 	python_look();
 	pthread_atfork(fork_prepare, fork_parent, fork_child);
 	at_quick_exit(runtime_fini);
@@ -202,5 +211,6 @@ __attribute__((constructor)) static void runtime_init(void)
 		calibrate();
 	else
 		thread_free(t);
+	runtime_ready();
 	errno = saved;
 }

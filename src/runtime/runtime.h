@@ -122,4 +122,8 @@ void runtime_end(enum hyb_state state);
 /* What a process needs before its first location: the file, the module table, the handler. start */
 bool runtime_begin(void);
 
+/* All that is done before the program goes on has been done: what came until here is no time of the
+ * program's. */
+void runtime_ready(void);
+
 #endif

@@ -432,6 +432,13 @@ static int place_header(struct hyb_header *header)
 	return 0;
 }
 
+static uint64_t pid_namespace(void)
+{
+	struct stat st;
+
+	return stat("/proc/self/ns/pid", &st) ? 0 : st.st_ino;
+}
+
 bool store_create(void)
 {
 	char host[64] = "", text[4200];
@@ -457,6 +464,8 @@ bool store_create(void)
 		header.trace_events = rt.set.trace_events;
 		header.budget = rt.set.budget;
 		header.clock_domain = clock_domain();
+		header.pid_namespace = pid_namespace();
+		header.cpu_start = header.cpu_ready = clock_ns(CLOCK_PROCESS_CPUTIME_ID);
 		header.first = clock_both(CLOCK_TRIES);
 		header.last = header.first;
 		hide_fd(fd);

@@ -95,8 +95,6 @@
 	F(ssize_t, write, (int, const void *, size_t)) \
 	F(ssize_t, readv, (int, const struct iovec *, int)) \
 	F(ssize_t, writev, (int, const struct iovec *, int)) \
-	F(pid_t, wait, (int *)) \
-	F(pid_t, waitpid, (pid_t, int *, int)) \
 	F(pid_t, wait4, (pid_t, int *, int, struct rusage *)) \
 	F(int, waitid, (idtype_t, id_t, siginfo_t *, int)) \
 	F(int, sem_wait, (sem_t *)) \
@@ -119,6 +117,14 @@ void wrap_init(void);
 
 /* The function behind our wrapper; other libraries' constructors may call it before ours ran. */
 #define REAL(name) (likely(real_functions.name) ? real_functions.name : (wrap_init(), real_functions.name))
+
+/* Around a call that a signal would cut short: blocks our signal, NULL if that is not needed. Owner thread */
+struct thread *wrap_hold(void);
+void wrap_release(struct thread *t);
+
+/* CPU time in ns of children that have ended and were waited for, with theirs; 0: not known.
+ * Async-signal-safe */
+uint64_t wait_cpu_children(void);
 
 /* Blocks or unblocks our signal in the kernel; true if that changed the mask. Owner thread */
 bool signal_block(bool block);

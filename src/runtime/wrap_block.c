@@ -16,8 +16,7 @@
 #include "thread.h"
 #include "wrap.h"
 
-/* Blocks our signal. NULL: not needed. */
-static struct thread *hold(void)
+struct thread *wrap_hold(void)
 {
 	struct thread *t = self;
 
@@ -30,7 +29,7 @@ static struct thread *hold(void)
 	return t;
 }
 
-static void release(struct thread *t)
+void wrap_release(struct thread *t)
 {
 	int saved = errno;
 
@@ -58,9 +57,9 @@ static const sigset_t *held(const struct thread *t, const sigset_t *mask, sigset
 #define HELD(ret, name, parameters, arguments) \
 	EXPORT ret name parameters \
 	{ \
-		struct thread *t = hold(); \
+		struct thread *t = wrap_hold(); \
 		ret result = REAL(name) arguments; \
-		release(t); \
+		wrap_release(t); \
 		return result; \
 	}
 
@@ -68,12 +67,12 @@ static const sigset_t *held(const struct thread *t, const sigset_t *mask, sigset
 #define HELD_MASK(ret, name, parameters, arguments) \
 	EXPORT ret name parameters \
 	{ \
-		struct thread *t = hold(); \
+		struct thread *t = wrap_hold(); \
 		sigset_t copy; \
 		ret result; \
 		mask = held(t, mask, &copy); \
 		result = REAL(name) arguments; \
-		release(t); \
+		wrap_release(t); \
 		return result; \
 	}
 
@@ -137,10 +136,6 @@ HELD(ssize_t, read, (int fd, void *buffer, size_t size), (fd, buffer, size))
 HELD(ssize_t, write, (int fd, const void *buffer, size_t size), (fd, buffer, size))
 HELD(ssize_t, readv, (int fd, const struct iovec *parts, int count), (fd, parts, count))
 HELD(ssize_t, writev, (int fd, const struct iovec *parts, int count), (fd, parts, count))
-HELD(pid_t, wait, (int *status), (status))
-HELD(pid_t, waitpid, (pid_t pid, int *status, int options), (pid, status, options))
-HELD(pid_t, wait4, (pid_t pid, int *status, int options, struct rusage *usage), (pid, status, options, usage))
-HELD(int, waitid, (idtype_t type, id_t id, siginfo_t *info, int options), (type, id, info, options))
 HELD(int, sem_wait, (sem_t * sem), (sem))
 HELD(int, flock, (int fd, int operation), (fd, operation))
 

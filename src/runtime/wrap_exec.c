@@ -66,24 +66,58 @@ static void after(struct attempt attempt)
 
 /* ------------------------------------------------- programs of another kind */
 
-/* Whether the dynamic linker of this program would complain about our library: it is not of our kind. */
-static bool is_foreign(const char *path)
+/* The interpreter in the first bytes of a program: ours, another, or none. */
+static enum hyb_unmeasured look_at_interpreter(const char *head, size_t size)
 {
-	Elf64_Ehdr ehdr;
+	const Elf64_Ehdr *ehdr = (const Elf64_Ehdr *)head;
+	static const char loader[] = "/ld-linux-x86-64.so.2";
+
+	if (ehdr->e_phentsize != sizeof(Elf64_Phdr) || ehdr->e_phoff % 8 || ehdr->e_phoff > size ||
+		ehdr->e_phnum > (size - ehdr->e_phoff) / sizeof(Elf64_Phdr))
+		return HYB_UNMEASURED_NOT_KNOWN;
+	for (unsigned i = 0; i < ehdr->e_phnum; i++) {
+		const Elf64_Phdr *phdr = (const Elf64_Phdr *)(head + ehdr->e_phoff) + i;
+
+		if (phdr->p_type != PT_INTERP)
+			continue;
+		if (phdr->p_offset > size || phdr->p_filesz > size - phdr->p_offset)
+			return HYB_UNMEASURED_NOT_KNOWN;
+		return phdr->p_filesz >= sizeof(loader) &&
+				       !memcmp(head + phdr->p_offset + phdr->p_filesz - sizeof(loader),
+					       loader, sizeof(loader))
+			       ? HYB_UNMEASURED_NOT_KNOWN
+			       : HYB_UNMEASURED_LIBC;
+	}
+	return HYB_UNMEASURED_STATIC;
+}
+
+/* Why this program cannot be measured, as far as it is easy to see. */
+static enum hyb_unmeasured inspect(const char *path)
+{
+	char head[2048] __attribute__((aligned(8)));
+	const Elf64_Ehdr *ehdr = (const Elf64_Ehdr *)head;
 	struct stat st;
-	bool foreign;
+	ssize_t size;
 	int fd;
 
 	/* No other kind of file is opened: that could block, or do something. */
 	if (!path || stat(path, &st) || !S_ISREG(st.st_mode))
-		return false;
+		return HYB_UNMEASURED_NOT_KNOWN;
+	if (((st.st_mode & S_ISUID) && st.st_uid != getuid()) ||
+		((st.st_mode & S_ISGID) && st.st_gid != getgid()))
+		return HYB_UNMEASURED_RIGHTS;
 	fd = sys_open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY);
 	if (fd < 0)
-		return false;
-	foreign = sys_read(fd, &ehdr, sizeof(ehdr)) >= 20 && !memcmp(ehdr.e_ident, ELFMAG, SELFMAG) &&
-		  (ehdr.e_ident[EI_CLASS] != ELFCLASS64 || ehdr.e_machine != EM_X86_64);
+		return HYB_UNMEASURED_NOT_KNOWN;
+	size = sys_read(fd, head, sizeof(head));
 	sys_close(fd);
-	return foreign;
+	if (size < 20 || memcmp(ehdr->e_ident, ELFMAG, SELFMAG))
+		return HYB_UNMEASURED_NOT_KNOWN;
+	if (ehdr->e_ident[EI_CLASS] != ELFCLASS64 || ehdr->e_machine != EM_X86_64)
+		return HYB_UNMEASURED_FOREIGN;
+	return (size_t)size < sizeof(*ehdr) || ehdr->e_type == ET_REL
+		       ? HYB_UNMEASURED_NOT_KNOWN
+		       : look_at_interpreter(head, (size_t)size);
 }
 
 static const char preload[] = "LD_PRELOAD=";
@@ -120,9 +154,64 @@ static void leave_out_library(const char *entry, char *to)
 	*to = '\0';
 }
 
+static bool names_library(const char *list)
+{
+	const char *end;
+
+	for (const char *p = list; *p; p = end + (*end != '\0')) {
+		const char *name = p;
+
+		end = strchrnul(p, ':');
+		for (const char *q = p; q < end; q++)
+			if (*q == '/')
+				name = q + 1;
+		if (is_ours(name, end))
+			return true;
+	}
+	return false;
+}
+
+/* What stands against measuring the program with that environment. */
+static enum hyb_unmeasured why_unmeasured(const char *path, char *const *envp, bool searched)
+{
+	/* What is found on the PATH is looked at only by who names it whole. */
+	enum hyb_unmeasured why = inspect(searched && path && !strchr(path, '/') ? NULL : path);
+
+	if (why)
+		return why;
+	for (; envp && *envp; envp++)
+		if (!strncmp(*envp, preload, sizeof(preload) - 1) &&
+			names_library(*envp + sizeof(preload) - 1))
+			return HYB_UNMEASURED_NOT_KNOWN;
+	return HYB_UNMEASURED_ENVIRONMENT;
+}
+
+/* In our file, which a child of vfork shares. */
+static void note_program(pid_t pid, const char *path, enum hyb_unmeasured why)
+{
+	struct hyb_def_program def = {
+		.tick = clock_tick(), .pid = (uint32_t)pid, .unmeasured = (uint16_t)why};
+
+	if (!store.header || !path)
+		return;
+	def.path_len = (uint16_t)strnlen(path, 4095);
+	store_define(HYB_DEF_PROGRAM, &def, sizeof(def), path, def.path_len, NULL, 0);
+}
+
+/* Before an exec: what is measured needs no word of us. */
+static enum hyb_unmeasured announce(const char *path, char *const *envp, bool searched)
+{
+	enum hyb_unmeasured why = why_unmeasured(path, envp, searched);
+	pid_t pid = getpid();
+
+	if (why || rt.pid != pid)
+		note_program(pid, path, why);
+	return why;
+}
+
 /* The environment for `path`: the program's own, without our library where it cannot be loaded. */
-#define ENVIRONMENT(path, envp) \
-	if (envp && is_foreign(path)) { \
+#define ENVIRONMENT(why, envp) \
+	if (envp && why == HYB_UNMEASURED_FOREIGN) { \
 		size_t entries = 0; \
 		char **copy; \
 		while (envp[entries]) \
@@ -140,10 +229,11 @@ static void leave_out_library(const char *entry, char *to)
 
 EXPORT int execve(const char *path, char *const *argv, char *const *envp)
 {
+	enum hyb_unmeasured why = announce(path, envp, false);
 	struct attempt attempt = before(path);
 	int result;
 
-	ENVIRONMENT(path, envp)
+	ENVIRONMENT(why, envp)
 	result = REAL(execve)(path, argv, envp);
 
 	after(attempt);
@@ -157,12 +247,11 @@ EXPORT int execv(const char *path, char *const *argv)
 
 EXPORT int execvpe(const char *file, char *const *argv, char *const *envp)
 {
+	enum hyb_unmeasured why = announce(file, envp, true);
 	struct attempt attempt = before(file);
 	int result;
 
-	/* Without a slash it is found on the PATH, where programs are of the system's own kind. */
-	if (strchr(file, '/'))
-		ENVIRONMENT(file, envp)
+	ENVIRONMENT(why, envp)
 	result = REAL(execvpe)(file, argv, envp);
 
 	after(attempt);
@@ -236,14 +325,28 @@ EXPORT int execle(const char *path, const char *first, ...)
 	return execve(path, argv, envp);
 }
 
+static void note_spawned(pid_t pid, const char *path, char *const *envp, bool searched)
+{
+	int saved = errno;
+
+	note_program(pid, path, why_unmeasured(path, envp, searched));
+	errno = saved;
+}
+
 /* Children made by the C library itself. */
 EXPORT int posix_spawn(pid_t *pid, const char *path, const posix_spawn_file_actions_t *actions,
 	const posix_spawnattr_t *attributes, char *const *argv, char *const *envp)
 {
 	struct signal_inherited inherited = signal_inherit_begin();
-	int error = REAL(posix_spawn)(pid, path, actions, attributes, argv, envp);
+	pid_t child = -1;
+	int error = REAL(posix_spawn)(&child, path, actions, attributes, argv, envp);
 
 	signal_inherit_end(&inherited);
+	if (!error) {
+		if (pid)
+			*pid = child;
+		note_spawned(child, path, envp, false);
+	}
 	return error;
 }
 
@@ -251,9 +354,15 @@ EXPORT int posix_spawnp(pid_t *pid, const char *file, const posix_spawn_file_act
 	const posix_spawnattr_t *attributes, char *const *argv, char *const *envp)
 {
 	struct signal_inherited inherited = signal_inherit_begin();
-	int error = REAL(posix_spawnp)(pid, file, actions, attributes, argv, envp);
+	pid_t child = -1;
+	int error = REAL(posix_spawnp)(&child, file, actions, attributes, argv, envp);
 
 	signal_inherit_end(&inherited);
+	if (!error) {
+		if (pid)
+			*pid = child;
+		note_spawned(child, file, envp, true);
+	}
 	return error;
 }
 

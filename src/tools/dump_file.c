@@ -10,11 +10,13 @@ static const char *const states[] = {NULL, "running", "exited", "exec", "stopped
 static const char *const kinds[] = {
 	NULL, "defs", "location", "nodes", "trace", "stack", "process", "wide_nodes", "metrics"};
 static const char *const types[] = {NULL, "region", "module", "map", "metadata", "note", "counter", "text",
-	"child", "pad", "world", "handle", "handle_name", "clock", "metric"};
+	"child", "pad", "world", "handle", "handle_name", "clock",
+	"metric", [HYB_DEF_ENDED] = "ended", [HYB_DEF_PROGRAM] = "program"};
 static const char *const region_kinds[] = {NULL, "user", "function", "loop", "parameter", "paused",
 	"overflow", "dynamic", "wait", "python", "mpi"};
 static const char *const severities[] = {NULL, "information", "warning", "error"};
 static const char *const handle_kinds[] = {NULL, "comm", "window", "file"};
+static const char *const unmeasured[] = {"not_known", "static", "foreign", "libc", "rights", "environment"};
 static const char *const child_kinds[] = {NULL, "fork", "exec"};
 static const char *const metric_modes[] = {NULL, "count", "level"};
 static const char *const number_types[] = {NULL, "integer", "double"};
@@ -68,6 +70,7 @@ void dump_header(struct out *out, const struct process *process)
 		out_number(out, "claimed", h->claimed);
 	out_number(out, "pid", h->pid);
 	out_number(out, "ppid", h->ppid);
+	out_number(out, "pid_namespace", h->pid_namespace);
 	out_number(out, "image", h->image);
 	out_word(out, "state", DUMP_WORD(states, h->state));
 	out_text(out, "host", h->host);
@@ -100,6 +103,10 @@ void dump_header(struct out *out, const struct process *process)
 	out_number(out, "trace_bytes", h->trace_bytes);
 	out_number(out, "trace_stopped", h->trace_stopped);
 	out_number(out, "probe_cost", h->probe_cost);
+	out_number(out, "cpu_start", h->cpu_start);
+	out_number(out, "cpu_ready", h->cpu_ready);
+	out_number(out, "cpu_end", h->cpu_end);
+	out_number(out, "cpu_children", h->cpu_children);
 	out_end(out);
 	for (size_t i = 0; i < HYB_PROBE_COUNT; i++) {
 		if (!h->call_cost[i])
@@ -221,6 +228,26 @@ static void show_child(struct out *out, const struct hyb_def *def)
 	show_strings(out, def, sizeof(*d), "path", d->path_len, NULL, 0);
 }
 
+static void show_ended(struct out *out, const struct hyb_def *def)
+{
+	const struct hyb_def_ended *d = (const struct hyb_def_ended *)def;
+
+	out_number(out, "tick", d->tick);
+	out_number(out, "pid", d->pid);
+	out_number(out, "cpu", d->cpu);
+	out_number(out, "status", (uint64_t)(uint32_t)d->status);
+}
+
+static void show_program(struct out *out, const struct hyb_def *def)
+{
+	const struct hyb_def_program *d = (const struct hyb_def_program *)def;
+
+	out_number(out, "tick", d->tick);
+	out_number(out, "pid", d->pid);
+	out_word(out, "unmeasured", DUMP_WORD(unmeasured, d->unmeasured));
+	show_strings(out, def, sizeof(*d), "path", d->path_len, NULL, 0);
+}
+
 static void show_world(struct out *out, const struct hyb_def *def)
 {
 	const struct hyb_def_world *d = (const struct hyb_def_world *)def;
@@ -297,6 +324,8 @@ static const struct {
 	[HYB_DEF_HANDLE_NAME] = {sizeof(struct hyb_def_handle_name), show_handle_name},
 	[HYB_DEF_CLOCK] = {sizeof(struct hyb_def_clock), show_clock},
 	[HYB_DEF_METRIC] = {sizeof(struct hyb_def_metric), show_metric},
+	[HYB_DEF_ENDED] = {sizeof(struct hyb_def_ended), show_ended},
+	[HYB_DEF_PROGRAM] = {sizeof(struct hyb_def_program), show_program},
 };
 
 static void show_def(struct out *out, uint64_t id, const struct hyb_def *def)

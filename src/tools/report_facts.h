@@ -5,6 +5,7 @@
 #include "base/blob.h"
 #include "profile/intern.h"
 #include "tools/report.h"
+#include "tools/report_account.h"
 
 /* What the runtime said. */
 struct fact_note {
@@ -29,7 +30,8 @@ struct fact_damage {
 
 /* Owns its texts. The order of everything is that of the texts, whichever process came first. */
 struct facts {
-	size_t killed; /* processes that ended without a word */
+	struct account account;
+	size_t killed; /* processes that ended without a word, and nobody says how, or by a signal */
 	size_t running; /* still run, on this machine */
 	size_t replaced; /* by exec, into what left no measurement of its own */
 	size_t stopped; /* measurements that ended early */

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 
 #include "base/array.h"
 #include "format/format.h"
@@ -25,9 +26,13 @@ static bool went_on(const struct hyb_process *process)
 
 static void count_state(const struct hyb_process *process, struct facts *facts)
 {
+	int status;
+
 	switch (process->state) {
 	case HYB_STATE_RUNNING:
-		if (process_is_running(process))
+		if (account_status(process, &status))
+			facts->killed += WIFSIGNALED(status);
+		else if (process_is_running(process))
 			facts->running++;
 		else
 			facts->killed++;
@@ -255,6 +260,8 @@ struct facts *facts_gather(const struct report_inputs *inputs)
 	for (size_t e = 0; !r && e < facts->experiment_count; e++)
 		r = gather_experiment(inputs, e, &checked, facts);
 	strings_release(&checked);
+	if (!r)
+		r = account_make(inputs, &facts->account);
 	if (r || !facts->damage) {
 		facts_free(facts);
 		return NULL;
@@ -273,6 +280,7 @@ void facts_free(struct facts *facts)
 	free(facts->changed);
 	free(facts->notes);
 	free(facts->pythons);
+	account_release(&facts->account);
 	strings_release(&facts->strings);
 	free(facts);
 }
@@ -334,6 +342,7 @@ int facts_merge(struct facts *facts, struct blob_reader *from)
 {
 	int r;
 
+	facts->account.known = false; /* children may be here whose parents are there */
 	facts->killed += (size_t)blob_get(from);
 	facts->running += (size_t)blob_get(from);
 	facts->replaced += (size_t)blob_get(from);

@@ -285,6 +285,7 @@ void report_quality(struct style *style, const struct report_inputs *inputs, con
 
 	put_commands(style, inputs);
 	put_times(style, q);
+	report_quality_account(style, &inputs->facts->account);
 	put_samples(style, q);
 	report_quality_metrics(style, profile);
 	put_paths(style, q);

@@ -175,5 +175,6 @@ void report_json_quality(
 	report_json_quality_matching(out, inputs);
 	put_facts(out, inputs->facts, q);
 	put_damage(out, inputs->facts, q);
+	report_json_account(out, &inputs->facts->account);
 	fputc('}', out);
 }

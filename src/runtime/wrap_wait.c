@@ -1,0 +1,89 @@
+/*
+ * The ends of children: who waits for one learns how it ended and what CPU time it took, and leaves that in
+ * the file. So children are accounted for that cannot be measured, or that ended without a word.
+ */
+#include <errno.h>
+
+#include "clock.h"
+#include "store.h"
+#include "sys.h"
+#include "wrap.h"
+
+static uint64_t nanoseconds(const struct timeval *t)
+{
+	return (uint64_t)t->tv_sec * 1000000000 + (uint64_t)t->tv_usec * 1000;
+}
+
+static uint64_t cpu_of(const struct rusage *usage)
+{
+	return nanoseconds(&usage->ru_utime) + nanoseconds(&usage->ru_stime);
+}
+
+uint64_t wait_cpu_children(void)
+{
+	struct rusage usage;
+
+	return getrusage(RUSAGE_CHILDREN, &usage) ? 0 : cpu_of(&usage);
+}
+
+/* Also in handlers of the program's; a child of vfork waits for none of ours. */
+static void note_end(pid_t pid, int status, uint64_t cpu)
+{
+	struct hyb_def_ended def = {.tick = clock_tick(), .cpu = cpu, .pid = (uint32_t)pid, .status = status};
+
+	if (pid > 0 && (WIFEXITED(status) || WIFSIGNALED(status)) && store.header && rt.pid == getpid())
+		store_define(HYB_DEF_ENDED, &def, sizeof(def), NULL, 0, NULL, 0);
+}
+
+EXPORT pid_t wait4(pid_t pid, int *status, int options, struct rusage *usage)
+{
+	struct thread *t = wrap_hold();
+	struct rusage own = {0};
+	int how = 0;
+	pid_t result = REAL(wait4)(pid, &how, options, usage ? usage : &own);
+
+	wrap_release(t);
+	if (result <= 0)
+		return result;
+	if (status)
+		*status = how;
+	note_end(result, how, cpu_of(usage ? usage : &own));
+	return result;
+}
+
+EXPORT pid_t wait3(int *status, int options, struct rusage *usage)
+{
+	return wait4(-1, status, options, usage);
+}
+
+EXPORT pid_t waitpid(pid_t pid, int *status, int options)
+{
+	return wait4(pid, status, options, NULL);
+}
+
+EXPORT pid_t wait(int *status)
+{
+	return wait4(-1, status, 0, NULL);
+}
+
+static int status_of(const siginfo_t *info)
+{
+	return info->si_code == CLD_EXITED ? (info->si_status & 0xff) << 8 : info->si_status & 0x7f;
+}
+
+/* It gives no CPU time: by what that of all children has grown is the child's, if no other thread waits, too.
+ */
+EXPORT int waitid(idtype_t type, id_t id, siginfo_t *info, int options)
+{
+	bool ends = info && (options & WEXITED) && !(options & WNOWAIT);
+	uint64_t before = ends ? wait_cpu_children() : 0;
+	struct thread *t = wrap_hold();
+	int result = REAL(waitid)(type, id, info, options), saved = errno;
+
+	wrap_release(t);
+	if (!result && ends && info->si_pid &&
+		(info->si_code == CLD_EXITED || info->si_code == CLD_KILLED || info->si_code == CLD_DUMPED))
+		note_end(info->si_pid, status_of(info), wait_cpu_children() - before);
+	errno = saved;
+	return result;
+}

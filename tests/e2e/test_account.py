@@ -1,0 +1,198 @@
+"""All CPU time of the measured command has a name: against the kernel's accounting, and what programs say of themselves."""
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+
+import pytest
+
+from conftest import HYBRID_REPORT, HYBRID_RUN, run
+
+# Burns CPU time, tells how much the process used, and ends without exit handlers if asked to.
+BURN = """
+#include <stdlib.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+static long now(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+	return t.tv_sec * 1000000000 + t.tv_nsec;
+}
+
+int main(int argc, char **argv)
+{
+	long end = atol(argv[1]) * 1000000;
+
+	while (now() < end)
+		;
+	if (argc > 2)
+		syscall(SYS_exit_group, atoi(argv[2]));
+	return 0;
+}
+"""
+PARTS = ("threads_ns", "before_ns", "beginning_ns", "others_ns", "after_ns", "unmeasured_ns", "unseen_ns")
+
+
+@pytest.fixture(scope="module")
+def burn(compile_c):
+    return compile_c(BURN, "-O1")
+
+
+@pytest.fixture(scope="module")
+def static_burn(compile_c):
+    return compile_c(BURN, "-O1", "-static")
+
+
+def account_of(e):
+    account = e.report()["quality"]["account"]
+    assert account["cpu_ns"] == int(e.values["user_ns"]) + int(e.values["system_ns"])
+    # The kernel's sums of user and system time are rounded by child.
+    assert abs(sum(account[part] for part in PARTS) - account["cpu_ns"]) <= 0.02 * account["cpu_ns"]
+    return account
+
+
+def missing(account):
+    return {(os.path.basename(program["program"] or "?"), program["why"]): program for program in account["unmeasured"]}
+
+
+def test_children_that_cannot_be_measured(measure, burn, static_burn):
+    script = f"{static_burn} 100; {burn} 100; env -i {burn} 100; {static_burn} 50"
+    e = measure("sh", "-c", script)
+    account = account_of(e)
+    found = missing(account)
+    static, bare = found[(static_burn.name, "static")], found[(burn.name, "environment")]
+    assert (static["processes"], bare["processes"]) == (2, 1) and len(found) == 2
+    assert static["cpu_ns"] == pytest.approx(150e6, rel=0.1) and bare["cpu_ns"] == pytest.approx(100e6, rel=0.1)
+    assert account["threads_ns"] == pytest.approx(100e6, rel=0.1)
+    assert account["unseen_ns"] <= 0.02 * account["cpu_ns"]
+    text = " ".join(run(HYBRID_REPORT, e.path).stdout.split())
+    assert "in 2 processes of" in text and "it is static" in text
+
+
+@pytest.mark.parametrize("how", ["['{}', '100']", "['{}', '100'], env={{}}", "['{}', '100'], preexec_fn=lambda: 0"])
+def test_children_of_python(measure, burn, static_burn, how):
+    program = burn if "env" in how else static_burn
+    e = measure("python3", "-S", "-c", f"import subprocess; subprocess.run({how.format(program)})")
+    (one,) = missing(account_of(e)).values()
+    assert one["why"] == ("environment" if "env" in how else "static") and os.path.samefile(one["program"], program)
+    assert one["cpu_ns"] == pytest.approx(100e6, rel=0.1)
+
+
+def test_child_with_other_rights(measure, burn, tmp_path):
+    if os.getuid():
+        pytest.skip("needs root to make one")
+    other = tmp_path / "other"
+    shutil.copy(burn, other)
+    os.chown(other, 65534, 65534)
+    other.chmod(0o4755)
+    os.chmod(tmp_path, 0o755)
+    found = missing(account_of(measure("sh", "-c", f"{other} 50; true")))
+    assert found[("other", "rights")]["cpu_ns"] == pytest.approx(50e6, rel=0.1)
+
+
+def test_static_program_itself(measure, static_burn):
+    """No process was measured: hybrid-run says what ran, and the time."""
+    e = measure(static_burn, 50)
+    assert "only its total time was measured" in e.stderr
+    assert f"{e.values['command']} ended by exit 0" in run(HYBRID_REPORT, e.path).stderr
+
+
+def test_many_short_processes(measure):
+    """Most of their time is not their threads'."""
+    e = measure("sh", "-c", "i=0; while [ $i -lt 200 ]; do /bin/true; i=$((i+1)); done")
+    account = account_of(e)
+    assert account["unseen_ns"] <= 0.02 * account["cpu_ns"] and not account["unmeasured"]
+    assert account["before_ns"] > 0 and account["beginning_ns"] > 0 and account["after_ns"] > 0
+    text = run(HYBRID_REPORT, e.path).stdout
+    assert " of CPU that the kernel counts: " in " ".join(text.split()) and "beginning measurements, which is a cost" in " ".join(text.split())
+
+
+def test_waits_in_all_ways(measure, compile_c):
+    """Each child by another call; who waits gets what it would get alone."""
+    program = compile_c("""
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static pid_t child(int status)
+{
+	pid_t pid = fork();
+
+	if (!pid) {
+		if (status < 0)
+			abort();
+		for (volatile long i = 0; i < 20000000; i++)
+			;
+		_exit(status);
+	}
+	return pid;
+}
+
+int main(void)
+{
+	struct rusage usage = {0};
+	siginfo_t info = {0};
+	int status = 0;
+	pid_t got, pid = child(1);
+
+	got = wait(&status);
+	printf("%d %d\\n", got == pid, status);
+	pid = child(2);
+	got = waitpid(pid, NULL, 0);
+	printf("%d %d\\n", got == pid, waitpid(pid, &status, WNOHANG));
+	pid = child(3);
+	got = wait3(&status, 0, &usage);
+	printf("%d %d %d\\n", got == pid, status, usage.ru_utime.tv_usec > 0);
+	pid = child(-1);
+	got = wait4(pid, &status, 0, NULL);
+	printf("%d %d\\n", got == pid, status & 0x7f);
+	pid = child(5);
+	got = waitid(P_PID, pid, &info, WEXITED | WNOWAIT);
+	printf("%d %d ", got, info.si_status);
+	got = waitid(P_PID, pid, &info, WEXITED);
+	printf("%d %d %d\\n", got, info.si_status, info.si_pid == pid);
+	printf("%d\\n", waitpid(-1, &status, WNOHANG));
+	return 0;
+}
+""")
+    alone = run(program)
+    e = measure(program)
+    assert e.stdout == alone.stdout == "1 256\n1 -1\n1 768 1\n1 6\n0 5 0 5 1\n-1\n"
+    records = map(json.loads, e.dump("--json").splitlines())
+    ended = [record for record in records if record["record"] == "def" and record["type"] == "ended"]
+    assert [r["status"] for r in ended] == [256, 512, 768, ended[3]["status"], 1280] and ended[3]["status"] & 0x7f == 6
+    assert all(r["cpu"] > 0 for r in ended)
+    assert account_of(e)["unseen_ns"] <= 0.02 * int(e.values["user_ns"]) + 2e6
+
+
+@pytest.mark.parametrize("command, killed", [("{} 30 3", False), ("sh -c '{} 30 3; exit 1'", False),
+                                             ("sh -c 'kill -9 $$'", True), ("sh -c 'sh -c \"kill -9 \\$\\$\"; exit 1'", True)])
+def test_how_processes_ended(measure, burn, command, killed):
+    """exit_group() runs no handlers, and is no kill."""
+    e = measure("sh", "-c", command.format(burn))
+    assert ("ended without a word" in run(HYBRID_REPORT, e.path).stdout) == killed
+
+
+def test_process_of_another_namespace(tmp_path):
+    """Its number is another process's here: number 1 runs everywhere."""
+    if os.getuid() or run("unshare", "--pid", "--fork", "true").returncode:
+        pytest.skip("PID namespaces are not permitted here")
+    path = tmp_path / "e"
+    process = subprocess.Popen([HYBRID_RUN, "-q", "-o", path, "unshare", "--pid", "--fork", "--kill-child",
+                                "python3", "-S", "-c", "import os; print(1, flush=True); os.read(0, 1)"],
+                               stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    assert process.stdout.readline() == b"1\n"
+    assert "2 processes are still running" in run(HYBRID_REPORT, path).stdout
+    outer = subprocess.run(["pgrep", "-P", str(process.pid)], capture_output=True, text=True).stdout.split()
+    os.kill(int(outer[0]), signal.SIGKILL)
+    process.wait()
+    text = run(HYBRID_REPORT, path).stdout
+    assert "still running" not in text and "2 processes ended without a word" in text
