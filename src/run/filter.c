@@ -32,11 +32,26 @@ static const char *line_fault(const char *line)
 	return NULL;
 }
 
-static int check_lines(FILE *in, const char *path)
+/* Why a right line matches no function; NULL if it may. */
+static const char *why_idle(const char *line, bool hooks)
+{
+	const char *pattern = strstr(line, "python:");
+
+	if (line[strspn(line, " \t\r")] == '#' || !pattern || pattern[7] == ':')
+		return NULL;
+	if (!hooks)
+		return "Python functions are probes with --python=hooks only: this line does nothing";
+	pattern += 7 + strspn(pattern + 7, " \t\r");
+	if (!pattern[strcspn(pattern, "*?.:")])
+		return "names are package.module.function: this matches none, *.NAME would";
+	return NULL;
+}
+
+static int check_lines(FILE *in, const char *path, bool hooks)
 {
 	char *line = NULL;
 	size_t space = 0;
-	const char *fault = NULL;
+	const char *fault = NULL, *idle = NULL;
 	unsigned number = 0;
 	ssize_t length;
 
@@ -45,6 +60,11 @@ static int check_lines(FILE *in, const char *path)
 		if (length > 0 && line[length - 1] == '\n')
 			line[--length] = 0;
 		fault = strlen(line) == (size_t)length ? line_fault(line) : "a zero byte; this is not a text";
+		if (fault || idle)
+			continue;
+		idle = why_idle(line, hooks);
+		if (idle)
+			say("%s:%u: %s", path, number, idle);
 	}
 	free(line);
 	if (fault)
@@ -54,7 +74,7 @@ static int check_lines(FILE *in, const char *path)
 	return fault || ferror(in) ? -1 : 0;
 }
 
-int filter_check(const char *path)
+int filter_check(const char *path, bool hooks)
 {
 	FILE *in = fopen(path, "re");
 	int result;
@@ -63,7 +83,7 @@ int filter_check(const char *path)
 		say("%s: cannot read the filter: %s", path, strerror(errno));
 		return -1;
 	}
-	result = check_lines(in, path);
+	result = check_lines(in, path, hooks);
 	fclose(in);
 	return result;
 }

@@ -378,7 +378,7 @@ int main(int argc, char **argv)
 	result = options_parse(argc, argv, &run.options);
 	if (result != OPTIONS_OK)
 		return result == OPTIONS_DONE ? EXIT_SUCCESS : EXIT_USAGE;
-	if (run.options.filter && filter_check(run.options.filter))
+	if (run.options.filter && filter_check(run.options.filter, !strcmp(run.options.python, "hooks")))
 		return EXIT_USAGE;
 	if (run.options.command[0] && run.options.mode != MODE_LIST_METRICS) {
 		result = find_program(run.options.command[0], &run.program);

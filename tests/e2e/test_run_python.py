@@ -235,3 +235,16 @@ def test_unknown_version_is_said_once(measure, tmp_path):
         assert "PyEval" in tree and "Python interpreter" not in tree.split("call tree")[1]
     e = measure(python, "-c", code, options=["-q", "--python=off"])
     assert "warning" not in run(HYBRID_REPORT, e.path).stdout
+
+
+def test_a_filter_that_matches_nothing_is_said(measure, tmp_path):
+    def said(mode, rules):
+        (tmp_path / "rules").write_text(rules)
+        e = measure("/bin/true", options=["-q", "--python", mode, "--filter", tmp_path / "rules"])
+        assert e.returncode == 0
+        return e.stderr
+
+    assert "rules:2: names are package.module.function" in said("hooks", "# python:x\nexclude python:hidden\n")
+    assert "rules:1: Python functions are probes with --python=hooks only" in said("frames", "exclude python:a.*\n")
+    for rules in "exclude python:*hidden*\n", "exclude python: app.f\n", "exclude hidden\n", "exclude python::f\n":
+        assert said("hooks", rules) == ""
