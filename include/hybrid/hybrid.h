@@ -159,8 +159,9 @@ HYBRID_INLINE_ void hybrid_leave_name(const char *name, size_t length)
 }
 
 /*
- * Records a value of a counter, now, on this thread: in the trace; and where it is a metric
- * (hybrid-run -m user::NAME, whole numbers, each thread its own growing count), for regions and samples.
+ * Records a value of a counter, now, on this thread: the total so far, no increment. In the trace; and where
+ * it is a metric (hybrid-run -m user::NAME, whole numbers, each thread its own total), for regions and
+ * samples.
  */
 HYBRID_INLINE_ void hybrid_count(struct hybrid_counter *counter, int64_t value)
 {

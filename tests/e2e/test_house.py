@@ -193,3 +193,18 @@ def test_runtime_has_initial_exec_tls_and_no_text_relocations():
     relocations = run("readelf", "-rW", LIBHYBRID).stdout
     assert "DTPMOD" not in relocations and "TLSDESC" not in relocations
     assert "TEXTREL" not in run("readelf", "-d", LIBHYBRID).stdout
+
+
+def test_page_of_the_api_tells_of_each_function():
+    """What it takes, whether that is a total, and what it costs."""
+    with open(f"{SOURCE}/include/hybrid/hybrid.h", encoding="utf-8") as file:
+        functions = re.findall(r"^HYBRID_INLINE_ \w+ (hybrid_\w+)\(", file.read(), re.M)
+    with open(f"{SOURCE}/docs/man/hybrid_api.3", encoding="utf-8") as file:
+        page = file.read()
+    section = page.split(".Ss What each function takes", 1)[1].split(".Ss ", 1)[0]
+    items = re.split(r"^\.It ", section, flags=re.M)[1:]
+    assert len(functions) > 10
+    for name in functions:
+        item, = [item for item in items if re.search(rf"Fn {name}\b", item.split("\n", 1)[0])]
+        assert "Cost: " in item, name
+    assert "a total, no increment" in section and "thread-safe and async-signal-safe" in section
