@@ -68,8 +68,7 @@ static uint32_t walk(struct thread *t, const ucontext_t *context, const struct c
 	return path_intern(t, &u);
 }
 
-/* Whether the thread was waiting in the kernel: it stands at or behind a system call that was cut short. */
-static bool was_waiting(const struct thread *t, const ucontext_t *context)
+bool sampler_was_waiting(const struct thread *t, const ucontext_t *context)
 {
 	const greg_t *regs = context->uc_mcontext.gregs;
 	const uint8_t *pc = (const uint8_t *)regs[REG_RIP];
@@ -81,13 +80,30 @@ static bool was_waiting(const struct thread *t, const ucontext_t *context)
 	return pc[0] == 0x0f && pc[1] == 0x05;
 }
 
-/* Varies the period by up to an eighth, so that it does not beat with the program. */
-static void add_jitter(struct thread *t)
+uint32_t sampler_random(struct thread *t)
 {
 	t->random ^= t->random << 13;
 	t->random ^= t->random >> 17;
 	t->random ^= t->random << 5;
-	rt_source(t)->set_period(t, t->period - t->period / 8 + t->random % (t->period / 4 + 1));
+	return t->random;
+}
+
+/* -ln(u) for u in (0, 1]: the mean of the intervals times that is the next one. */
+uint64_t sampler_interval(struct thread *t, uint64_t mean)
+{
+	uint32_t u = sampler_random(t);
+	int halvings = __builtin_clz(u);
+	double m = (double)(u << halvings) * 0x1p-31, y = (m - 1) / (m + 1), y2 = y * y; /* 1 <= m < 2 */
+	double ln_m = 2 * y * (1 + y2 * (1.0 / 3 + y2 * (1.0 / 5 + y2 / 7)));
+	double x = (halvings + 1) * 0.6931471805599453 - ln_m;
+
+	return 1 + (uint64_t)(x * (double)mean);
+}
+
+/* Varies the period by up to an eighth, so that it does not beat with the program. */
+static void add_jitter(struct thread *t)
+{
+	rt_source(t)->set_period(t, t->period - t->period / 8 + sampler_random(t) % (t->period / 4 + 1));
 }
 
 static void record(struct thread *t, uint32_t node, uint64_t now, uint64_t cpu, const struct cause *cause)
@@ -122,20 +138,6 @@ static void record(struct thread *t, uint32_t node, uint64_t now, uint64_t cpu, 
 	trace_sample(t, &sample);
 }
 
-/* How many samples one of the clock stands for: in units of the period that was asked for, whatever the
- * budget has made of it. */
-static uint64_t clock_weight(const struct thread *t, const siginfo_t *info, uint64_t cpu)
-{
-	uint64_t weight = t->period / rt.cpu_period;
-
-	if (t->loc->source == HYB_SOURCE_WALL)
-		return weight * (1 + (uint64_t)info->si_overrun);
-	if (t->in_blocking_call && cpu - t->last_cpu > t->period)
-		weight *=
-			(cpu - t->last_cpu) / t->period; /* what came while it was held back is one signal */
-	return weight;
-}
-
 /* One sample of a thread that is ready. */
 static void take(
 	struct thread *t, const siginfo_t *info, const ucontext_t *context, uint64_t now, struct cause *cause)
@@ -144,12 +146,13 @@ static void take(
 	bool clock = cause->event < 0;
 	uint32_t node;
 
-	if (clock && t->loc->source == HYB_SOURCE_TIMER && was_waiting(t, context)) {
-		t->loc->dropped[HYB_DROP_IDLE]++;
-		return;
+	if (clock) {
+		cause->weight = rt_source(t)->weigh(t, &(struct interrupt){info, context, cpu});
+		if (!cause->weight) {
+			budget_count(t, clock_tick() - now, cpu, cause->event);
+			return;
+		}
 	}
-	if (clock)
-		cause->weight = clock_weight(t, info, cpu);
 	modules_update(false);
 	hooks_install();
 	node = walk(t, context, cause);
@@ -236,6 +239,15 @@ static bool has_room(const struct thread *t)
 	return sp < t->stack_lo || sp >= t->stack_hi || sp - t->stack_lo > SAMPLE_STACK;
 }
 
+/* What is dropped is not made up for. */
+static void drop(struct thread *t, const siginfo_t *info, enum hyb_drop why)
+{
+	t->loc->dropped[why]++;
+	t->clock.last = 0;
+	if (info->si_code == SI_TIMER && rt_source(t)->missed)
+		rt_source(t)->missed(t);
+}
+
 static void handler(int sig, siginfo_t *info, void *context)
 {
 	uint64_t now = clock_tick();
@@ -253,13 +265,13 @@ static void handler(int sig, siginfo_t *info, void *context)
 		t->loc->dropped[HYB_DROP_STOPPED]++;
 		signal_yield_thread(t, context);
 	} else if (t->state == THREAD_BUSY && !was_abandoned(t, context)) {
-		t->loc->dropped[HYB_DROP_IN_PROBE]++;
+		drop(t, info, HYB_DROP_IN_PROBE);
 	} else if (!atomic_load_explicit(&rt.on, memory_order_relaxed)) {
 		t->loc->dropped[HYB_DROP_STOPPED]++;
 		sampler_stop(t);
 		t->state = THREAD_STOPPED;
 	} else if (!has_room(t)) {
-		t->loc->dropped[HYB_DROP_NO_STACK]++;
+		drop(t, info, HYB_DROP_NO_STACK);
 	} else {
 		uintptr_t busy_sp = t->busy_sp; /* of a probe that has not set its state yet */
 
@@ -269,7 +281,7 @@ static void handler(int sig, siginfo_t *info, void *context)
 		if (!weigh(t, &cause)) {
 			/* Its samples were taken before. */
 		} else if (t->state == THREAD_PAUSED) {
-			t->loc->dropped[HYB_DROP_PAUSED]++;
+			drop(t, info, HYB_DROP_PAUSED);
 			t->last_cpu = clock_ns(CLOCK_THREAD_CPUTIME_ID);
 		} else if (thread_busy(t)) {
 			take(t, info, context, now, &cause);
@@ -280,37 +292,22 @@ static void handler(int sig, siginfo_t *info, void *context)
 	errno = saved;
 }
 
-/* Whether this kernel lets us have a task clock that also runs in system calls. */
-static bool task_clock_allowed(void)
-{
-	struct thread *t = thread_new();
-	bool allowed = t && !source_task_clock.start(t, 1000000000u);
-
-	if (allowed)
-		source_task_clock.stop(t);
-	thread_free(t);
-	return allowed;
-}
-
 static const struct source *choose(void)
 {
-	struct timespec tick = {0, 4000000};
-
 	if (!rt.set.rate)
 		return rt.events ? &source_event : NULL;
-	if (rt.set.source == HYB_SOURCE_WALL)
+	switch (rt.set.source) {
+	case HYB_SOURCE_WALL:
 		return &source_wall;
-	if (rt.set.source == HYB_SOURCE_TIMER)
+	case HYB_SOURCE_TIMER:
 		return &source_timer;
-	if (rt.set.source == HYB_SOURCE_CPU_TIMER)
+	case HYB_SOURCE_CPU_TIMER:
 		return &source_cpu_timer;
-	clock_getres(CLOCK_MONOTONIC_COARSE, &tick); /* the kernel's tick */
-	if (rt.set.source == HYB_SOURCE_NONE && rt.cpu_period >= (uint64_t)tick.tv_nsec * 99 / 100)
-		return &source_cpu_timer;
-	if (task_clock_allowed())
+	case HYB_SOURCE_TASK_CLOCK:
 		return &source_task_clock;
-	store_note(HYB_NOTE_INFO, "perf_event_open is not permitted here: samples come from a timer");
-	return &source_timer;
+	default:
+		return &source_auto;
+	}
 }
 
 void sampler_init(void)
@@ -332,6 +329,18 @@ void sampler_install(struct thread *t)
 		signal_take_over(t, &action);
 }
 
+int sampler_fall_back(struct thread *t, int error)
+{
+	if (error == -EACCES || error == -EPERM || error == -ENOSYS) {
+		if (!atomic_exchange(&rt.perf_denied, true))
+			store_note(HYB_NOTE_INFO,
+				"perf_event_open is not permitted here: samples come from a timer");
+		store.header->source = HYB_SOURCE_TIMER;
+	}
+	t->loc->source = HYB_SOURCE_TIMER;
+	return source_timer.start(t, t->period);
+}
+
 void sampler_start(struct thread *t)
 {
 	int error;
@@ -346,10 +355,8 @@ void sampler_start(struct thread *t)
 		store_note(HYB_NOTE_WARNING,
 			"the kernel does not count all metrics that were to take samples, on all threads");
 	error = rt.source->start ? rt.source->start(t, t->period) : 0;
-	if (error && rt.source == &source_task_clock) { /* out of descriptors, say */
-		t->loc->source = HYB_SOURCE_TIMER;
-		error = source_timer.start(t, t->period);
-	}
+	if (error && rt.source == &source_task_clock) /* or out of descriptors */
+		error = sampler_fall_back(t, error);
 	if (!error)
 		return;
 	events_stop(t);

@@ -12,6 +12,13 @@
 
 #include "thread.h"
 
+/* What the handler was given, and the thread's CPU clock there. */
+struct interrupt {
+	const siginfo_t *info;
+	const ucontext_t *context;
+	uint64_t cpu; /* ns */
+};
+
 /*
  * A way to be interrupted. start() returns 0 or a negative errno. One that only says that there is no clock
  * has no functions. Owner thread
@@ -20,12 +27,17 @@ struct source {
 	enum hyb_source id;
 	int (*start)(struct thread *t, uint64_t period);
 	void (*stop)(struct thread *t);
-	/* Another period from now on; also used to add jitter. In the handler */
+	/* Another period from now on. In the handler */
 	void (*set_period)(struct thread *t, uint64_t period);
-	bool jitter; /* periods can be varied */
+	/* How many periods an interrupt stands for; 0: it is no sample. In the handler */
+	uint64_t (*weigh)(struct thread *t, const struct interrupt *i);
+	/* An interrupt of a timer that was dropped, where each sets the next; else NULL. In the handler */
+	void (*missed)(struct thread *t);
+	bool jitter; /* periods are varied by set_period(), too */
 };
 
-extern const struct source source_cpu_timer, source_task_clock, source_timer, source_wall, source_event;
+extern const struct source source_auto, source_cpu_timer, source_task_clock, source_timer, source_wall,
+	source_event;
 
 /* The source that this thread really uses. */
 static inline const struct source *rt_source(const struct thread *t)
@@ -36,9 +48,47 @@ static inline const struct source *rt_source(const struct thread *t)
 /* Installs a handler in the kernel, past our own wrappers. */
 void raw_sigaction(int sig, const struct sigaction *action);
 
+/* Begins source_timer, because the kernel gave the thread no task clock. 0 or a negative errno. Owner thread
+ */
+int sampler_fall_back(struct thread *t, int error);
+
 /* Chooses rt.source; and installs the handler, on the first thread. start */
 void sampler_init(void);
 void sampler_install(struct thread *t);
+
+/*
+ * Timers of the kernel's that send rt.set.signal to the calling thread. timer_open() returns 0 or a negative
+ * errno; timer_set() makes it expire after `first` ns (0: never), then every `period` ns (0: once).
+ * Owner thread
+ */
+int timer_open(const struct thread *t, clockid_t clock, uint32_t *ret_timer);
+void timer_set(uint32_t timer, uint64_t first, uint64_t period);
+void timer_close(uint32_t timer);
+
+/* Random numbers of the thread's: whole ones, and intervals (ns) of a process without memory. Owner thread */
+uint32_t sampler_random(struct thread *t);
+uint64_t sampler_interval(struct thread *t, uint64_t mean);
+
+/*
+ * Whether an interrupt that comes by wall time found the thread waiting: at or behind a system call that was
+ * cut short, or in one during which it was held back. In the handler
+ */
+bool sampler_was_waiting(const struct thread *t, const ucontext_t *context);
+
+/*
+ * The task clock of the thread's, t->perf_fd. Its intervals are random, evenly from 0 to twice the period: a
+ * loop in the program that takes about a period, or several, does not beat with it. 0 or a negative errno.
+ * Owner thread
+ */
+int task_clock_start(struct thread *t, uint64_t period);
+void task_clock_stop(struct thread *t);
+void task_clock_set(struct thread *t, uint64_t period);
+
+/*
+ * How many periods an interrupt stands for at `cpu` ns: the kernel makes one signal of those that come while
+ * it works for the thread. Begins the next interval. In the handler
+ */
+uint64_t task_clock_count(struct thread *t, uint64_t period, uint64_t cpu);
 
 /* Begins and ends sampling the calling thread. Owner thread */
 void sampler_start(struct thread *t);
@@ -52,6 +102,7 @@ void sampler_stop(struct thread *t);
 int perf_open_signal(const struct metric_part *part, uint64_t period, bool kernel);
 void perf_close(int fd);
 void perf_set_period(int fd, uint64_t period);
+void perf_enable(int fd, bool on);
 
 /*
  * The overflow of metrics, beside the source. Numbers are those of metrics_event(). events_start() returns 0

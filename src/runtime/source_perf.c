@@ -53,32 +53,66 @@ void perf_set_period(int fd, uint64_t period)
 		ioctl(fd, PERF_EVENT_IOC_PERIOD, &period);
 }
 
-static int start(struct thread *t, uint64_t period)
+void perf_enable(int fd, bool on)
 {
+	if (is_ours(fd))
+		ioctl(fd, on ? PERF_EVENT_IOC_ENABLE : PERF_EVENT_IOC_DISABLE, 0);
+}
+
+#define UNCOUNTED_NS 50000u /* CPU time that the task clock may not see: it is off at switches */
+
+/*
+ * The first interval is what is left of one that lasts already at a random moment (the lesser of two), so
+ * that the clock is as likely to strike at any moment from the start.
+ */
+int task_clock_start(struct thread *t, uint64_t period)
+{
+	uint64_t a = sampler_random(t) % (2 * period), b = sampler_random(t) % (2 * period);
 	/* Time in system calls is the caller's. */
-	int fd = perf_open_signal(&perf_task_clock, period, true);
+	int fd = perf_open_signal(&perf_task_clock, 1 + (a < b ? a : b), true);
 
 	if (fd < 0)
 		return fd;
 	t->perf_fd = fd;
+	t->clock.last = 0;
 	return 0;
 }
 
-static void stop(struct thread *t)
+void task_clock_stop(struct thread *t)
 {
 	perf_close(t->perf_fd);
 	t->perf_fd = -1;
 }
 
-static void set_period(struct thread *t, uint64_t period)
+void task_clock_set(struct thread *t, uint64_t period)
 {
-	perf_set_period(t->perf_fd, period);
+	uint64_t a = sampler_random(t) % (2 * period), b = sampler_random(t) % (2 * period);
+
+	t->clock.last = 0;
+	perf_set_period(t->perf_fd, 1 + (a < b ? a : b));
+}
+
+uint64_t task_clock_count(struct thread *t, uint64_t period, uint64_t cpu)
+{
+	uint64_t count = 1, due = t->clock.last + t->clock.interval;
+
+	if (t->clock.last && cpu > due + UNCOUNTED_NS)
+		count += (cpu - due + sampler_random(t) % period) / period;
+	t->clock.last = cpu;
+	t->clock.interval = 1 + sampler_random(t) % (2 * period);
+	perf_set_period(t->perf_fd, t->clock.interval);
+	return count;
+}
+
+static uint64_t weigh(struct thread *t, const struct interrupt *i)
+{
+	return task_clock_count(t, t->period, i->cpu) * (t->period / rt.cpu_period);
 }
 
 const struct source source_task_clock = {
 	.id = HYB_SOURCE_TASK_CLOCK,
-	.start = start,
-	.stop = stop,
-	.set_period = set_period,
-	.jitter = true,
+	.start = task_clock_start,
+	.stop = task_clock_stop,
+	.set_period = task_clock_set,
+	.weigh = weigh,
 };

@@ -1,33 +1,37 @@
 /*
  * POSIX timers that signal their own thread. On the thread's CPU clock they
  * ride on the kernel's tick: no interrupt more than without, but no rate above
- * the tick's. On CLOCK_MONOTONIC they come at any rate, and also while the
- * thread waits: such samples count for `wall` and are dropped for `timer`.
+ * the tick's, and who sleeps in step with the tick is sampled too often or too
+ * seldom. On CLOCK_MONOTONIC they come at any rate, and also while the thread
+ * waits: such samples count for `wall`.
+ *
+ * `timer` is for where perf_event_open() is forbidden: one interrupt after
+ * another, at intervals without memory, so that what finds the thread running
+ * is as likely at any moment that it runs (Poisson arrivals see time
+ * averages: Wolff, Operations Research 30, 1982).
  */
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include "sampler.h"
 
+#define IDLE_SHIFT_MAX \
+	6u /* a thread that waits is asked up to so many times (as a power of 2) less often \
+	    */
+
 static struct timespec timespec_of(uint64_t ns)
 {
 	return (struct timespec){(time_t)(ns / 1000000000u), (long)(ns % 1000000000u)};
 }
 
-static void set_timer(struct thread *t, uint64_t first, uint64_t period)
+void timer_set(uint32_t timer, uint64_t first, uint64_t period)
 {
 	struct itimerspec its = {.it_interval = timespec_of(period), .it_value = timespec_of(first)};
 
-	syscall(SYS_timer_settime, (int)t->timer, 0, &its, NULL);
+	syscall(SYS_timer_settime, (int)timer, 0, &its, NULL);
 }
 
-static void set_period(struct thread *t, uint64_t period)
-{
-	set_timer(t, period, period);
-}
-
-/* `first`: ns to the first signal. A thread that lives shorter than a period must have its chance, too. */
-static int start_on(struct thread *t, clockid_t clock, uint64_t first, uint64_t period)
+int timer_open(const struct thread *t, clockid_t clock, uint32_t *ret_timer)
 {
 	struct sigevent event = {
 		.sigev_notify = SIGEV_THREAD_ID,
@@ -40,31 +44,115 @@ static int start_on(struct thread *t, clockid_t clock, uint64_t first, uint64_t 
 	/* glibc's timer_create would do the same, and allocate for other kinds. */
 	if (syscall(SYS_timer_create, clock, &event, &id))
 		return -errno;
-	t->timer = (uint32_t)id;
-	set_timer(t, first, period);
+	*ret_timer = (uint32_t)id;
 	return 0;
 }
 
-/* At the tick's rate any tick may be the first; below it, one tick in so many. */
-static int start_cpu(struct thread *t, uint64_t period)
+void timer_close(uint32_t timer)
 {
-	struct timespec tick = {0, 4000000};
-	uint64_t first = 1;
-
-	clock_getres(CLOCK_MONOTONIC_COARSE, &tick);
-	if (period > (uint64_t)tick.tv_nsec * 3 / 2)
-		first = 1 + t->random % (period - (uint64_t)tick.tv_nsec / 2);
-	return start_on(t, CLOCK_THREAD_CPUTIME_ID, first, period);
+	syscall(SYS_timer_delete, (int)timer);
 }
 
-static int start_monotonic(struct thread *t, uint64_t period)
+/* At the tick's rate any tick may be the first, below it one tick in so many. */
+static uint64_t first_tick(struct thread *t, uint64_t period)
 {
-	return start_on(t, CLOCK_MONOTONIC, 1 + t->random % period, period);
+	struct timespec tick = {0, 4000000};
+
+	clock_getres(CLOCK_MONOTONIC_COARSE, &tick);
+	if (period <= (uint64_t)tick.tv_nsec * 3 / 2)
+		return 1;
+	return 1 + sampler_random(t) % (period - (uint64_t)tick.tv_nsec / 2);
+}
+
+static void set_period(struct thread *t, uint64_t period)
+{
+	timer_set(t->timer, period, period);
 }
 
 static void stop(struct thread *t)
 {
-	syscall(SYS_timer_delete, (int)t->timer);
+	timer_close(t->timer);
+}
+
+static int start_cpu(struct thread *t, uint64_t period)
+{
+	int error = timer_open(t, CLOCK_THREAD_CPUTIME_ID, &t->timer);
+
+	if (!error)
+		timer_set(t->timer, first_tick(t, period), period);
+	return error;
+}
+
+static uint64_t weigh_cpu(struct thread *t, const struct interrupt *i)
+{
+	(void)i;
+	return t->period / rt.cpu_period;
+}
+
+static int start_wall(struct thread *t, uint64_t period)
+{
+	int error = timer_open(t, CLOCK_MONOTONIC, &t->timer);
+
+	if (!error)
+		timer_set(t->timer, 1 + sampler_random(t) % period, period);
+	return error;
+}
+
+static uint64_t weigh_wall(struct thread *t, const struct interrupt *i)
+{
+	return t->period / rt.cpu_period * (1 + (uint64_t)i->info->si_overrun);
+}
+
+/* The next interrupt of `timer`. */
+static void arm(struct thread *t, uint64_t cpu)
+{
+	t->clock.last = cpu;
+	t->clock.edge = clock_ns(CLOCK_MONOTONIC);
+	timer_set(t->timer, sampler_interval(t, t->period << t->clock.shift), 0);
+}
+
+static int start_timer(struct thread *t, uint64_t period)
+{
+	int error = timer_open(t, CLOCK_MONOTONIC, &t->timer);
+
+	t->period = period;
+	if (!error)
+		arm(t, t->last_cpu);
+	return error;
+}
+
+/* One that was held back by a call was not waiting if the CPU clock went on all the time. */
+static bool ran_all_along(const struct thread *t, uint64_t cpu)
+{
+	uint64_t passed = clock_ns(CLOCK_MONOTONIC) - t->clock.edge;
+
+	return cpu - t->clock.last >= passed - passed / 8;
+}
+
+static uint64_t weigh_timer(struct thread *t, const struct interrupt *i)
+{
+	uint64_t weight = t->period / rt.cpu_period << t->clock.shift;
+	bool waited = sampler_was_waiting(t, i->context) && !ran_all_along(t, i->cpu);
+
+	if (!waited)
+		t->clock.shift = 0;
+	else if (t->clock.shift < IDLE_SHIFT_MAX)
+		t->clock.shift++;
+	arm(t, i->cpu);
+	if (waited)
+		t->loc->dropped[HYB_DROP_IDLE]++;
+	return waited ? 0 : weight;
+}
+
+static void missed_timer(struct thread *t)
+{
+	arm(t, t->clock.last);
+}
+
+static void set_period_timer(struct thread *t, uint64_t period)
+{
+	(void)t;
+	(void)period; /* from the next interrupt on */
 }
 
 const struct source source_cpu_timer = {
@@ -72,20 +160,23 @@ const struct source source_cpu_timer = {
 	.start = start_cpu,
 	.stop = stop,
 	.set_period = set_period,
+	.weigh = weigh_cpu,
 };
 
 const struct source source_timer = {
 	.id = HYB_SOURCE_TIMER,
-	.start = start_monotonic,
+	.start = start_timer,
 	.stop = stop,
-	.set_period = set_period,
-	.jitter = true,
+	.set_period = set_period_timer,
+	.weigh = weigh_timer,
+	.missed = missed_timer,
 };
 
 const struct source source_wall = {
 	.id = HYB_SOURCE_WALL,
-	.start = start_monotonic,
+	.start = start_wall,
 	.stop = stop,
 	.set_period = set_period,
+	.weigh = weigh_wall,
 	.jitter = true,
 };

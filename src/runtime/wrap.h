@@ -9,6 +9,8 @@
 #ifndef HYB_WRAP_H
 #define HYB_WRAP_H
 
+#include <aio.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <pthread.h>
 #include <semaphore.h>
@@ -18,6 +20,8 @@
 #include <stdio.h>
 #include <sys/epoll.h>
 #include <sys/msg.h>
+#include <sys/random.h>
+#include <sys/sendfile.h>
 #include <sys/file.h>
 #include <sys/resource.h>
 #include <sys/select.h>
@@ -99,6 +103,16 @@
 	F(int, waitid, (idtype_t, id_t, siginfo_t *, int)) \
 	F(int, sem_wait, (sem_t *)) \
 	F(int, flock, (int, int)) \
+	F(ssize_t, sendfile, (int, int, off_t *, size_t)) \
+	F(ssize_t, sendfile64, (int, int, off64_t *, size_t)) \
+	F(ssize_t, splice, (int, off64_t *, int, off64_t *, size_t, unsigned)) \
+	F(ssize_t, tee, (int, int, size_t, unsigned)) \
+	F(ssize_t, vmsplice, (int, const struct iovec *, size_t, unsigned)) \
+	F(ssize_t, copy_file_range, (int, off64_t *, int, off64_t *, size_t, unsigned)) \
+	F(ssize_t, getrandom, (void *, size_t, unsigned)) \
+	F(int, getentropy, (void *, size_t)) \
+	F(int, aio_suspend, (const struct aiocb *const[], int, const struct timespec *)) \
+	F(int, aio_suspend64, (const struct aiocb64 *const[], int, const struct timespec *)) \
 	F(int, pthread_cond_wait, (pthread_cond_t *, pthread_mutex_t *)) \
 	F(int, pthread_cond_timedwait, (pthread_cond_t *, pthread_mutex_t *, const struct timespec *)) \
 	F(int, sendmmsg, (int, struct mmsghdr *, unsigned, int))

@@ -10,6 +10,7 @@
  * Calls of MPI that are pending are recorded first: the thread may be killed
  * while it waits.
  */
+#undef _FILE_OFFSET_BITS /* it gives functions other names than they are written with */
 #include <errno.h>
 
 #include "python/python.h"
@@ -138,6 +139,24 @@ HELD(ssize_t, readv, (int fd, const struct iovec *parts, int count), (fd, parts,
 HELD(ssize_t, writev, (int fd, const struct iovec *parts, int count), (fd, parts, count))
 HELD(int, sem_wait, (sem_t * sem), (sem))
 HELD(int, flock, (int fd, int operation), (fd, operation))
+
+/* These return what they have so far when a signal comes in the midst of a long one. */
+HELD(ssize_t, sendfile, (int to, int from, off_t *offset, size_t size), (to, from, offset, size))
+HELD(ssize_t, sendfile64, (int to, int from, off64_t *offset, size_t size), (to, from, offset, size))
+HELD(ssize_t, splice, (int from, off64_t *from_at, int to, off64_t *to_at, size_t size, unsigned flags),
+	(from, from_at, to, to_at, size, flags))
+HELD(ssize_t, tee, (int from, int to, size_t size, unsigned flags), (from, to, size, flags))
+HELD(ssize_t, vmsplice, (int to, const struct iovec *parts, size_t count, unsigned flags),
+	(to, parts, count, flags))
+HELD(ssize_t, copy_file_range,
+	(int from, off64_t *from_at, int to, off64_t *to_at, size_t size, unsigned flags),
+	(from, from_at, to, to_at, size, flags))
+HELD(ssize_t, getrandom, (void *buffer, size_t size, unsigned flags), (buffer, size, flags))
+HELD(int, getentropy, (void *buffer, size_t size), (buffer, size))
+HELD(int, aio_suspend, (const struct aiocb *const list[], int count, const struct timespec *timeout),
+	(list, count, timeout))
+HELD(int, aio_suspend64, (const struct aiocb64 *const list[], int count, const struct timespec *timeout),
+	(list, count, timeout))
 
 /* What _FORTIFY_SOURCE makes of the calls above; no header declares them. */
 int __poll_chk(struct pollfd *, nfds_t, int, size_t);
