@@ -191,6 +191,12 @@ struct hyb_location_info {
 	uint64_t cost[8]; /* CPU ns by enum hyb_cost of the format: what measuring took beside handlers and
 			     probes */
 	uint64_t left_out, python_left_out; /* calls of functions that the filter excludes */
+	/*
+	 * 1; or, of the process's rest, how many threads that ended before a sample was taken are in it: it
+	 * is the CPU time that stands in no thread's own location, and all its times are sums.
+	 */
+	uint64_t threads;
+	bool rest;
 };
 
 struct hyb_text_pair {

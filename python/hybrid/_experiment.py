@@ -98,6 +98,8 @@ class Location:
     cost: Dict[str, int]  # CPU ns that measuring took beside handlers and probes
     left_out: int  # calls of functions that the filter excludes
     python_left_out: int
+    threads: int  # 1; of a process's rest: how many threads are in it
+    rest: bool  # CPU time of the process that stands in no thread's own location
     period: int  # ns that one sample stands for
     slowed: int
     events: int  # records in the trace

@@ -98,6 +98,8 @@ static const struct fact location_facts[] = {
 	LOCATION(cost, FACT_COUNTS, .words = costs),
 	LOCATION(left_out, FACT_U64),
 	LOCATION(python_left_out, FACT_U64),
+	LOCATION(threads, FACT_U64),
+	LOCATION(rest, FACT_BOOL),
 	LOCATION(period, FACT_U64),
 	LOCATION(slowed, FACT_U64),
 	LOCATION(events, FACT_U64),

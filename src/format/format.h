@@ -119,6 +119,7 @@ struct hyb_header {
 	uint64_t cpu_ready; /* when it had begun */
 	uint64_t cpu_end; /* at the image's end */
 	uint64_t cpu_children; /* then, of ended children that the process waited for, with theirs */
+	uint64_t cpu; /* the CPU clock of the thread that ended the process or executed another program, ns */
 };
 static_assert(sizeof(struct hyb_header) <= HYB_PAGE, "the header is one page");
 
@@ -198,6 +199,7 @@ enum hyb_region_kind {
 	HYB_REGION_WAIT = 8, /* the thread waits for another one there (since 1.1) */
 	HYB_REGION_PYTHON = 9, /* a function of Python: file and line of its definition (since 1.1) */
 	HYB_REGION_MPI = 10, /* a function of MPI; no file, no line (since 1.2) */
+	HYB_REGION_OUTSIDE = 11, /* CPU time of no region: the runtime names it; never entered (since 1.4) */
 };
 
 /* Strings follow the structures, each with its final NUL, in the order of the lengths. */
@@ -476,6 +478,14 @@ struct hyb_open {
 static_assert(sizeof(struct hyb_open) == 40, "open region");
 #define HYB_OPEN_SAMPLED 0x80000000u
 
+enum hyb_location_kind {
+	HYB_LOCATION_THREAD = 0,
+	/* CPU time of a process that stands in no location of a thread: of threads that ended before a sample
+	   was taken, below the regions in which they were made. Any thread writes it, one at a time.
+	   Since 1.4 */
+	HYB_LOCATION_REST = 1,
+};
+
 /* A thread, written by that thread only. */
 struct hyb_location {
 	uint32_t id; /* 1, 2, 3 ... in the process */
@@ -506,6 +516,9 @@ struct hyb_location {
 	uint64_t mpi[HYB_MPI_SLOTS]; /* by enum hyb_mpi_count; since 1.2 */
 	uint64_t cost[HYB_COST_SLOTS]; /* CPU ns, by enum hyb_cost; since 1.4 */
 	uint64_t left_out, python_left_out; /* calls of functions that the filter excludes; since 1.4 */
+	uint64_t threads; /* REST: how many threads are in it; since 1.4 */
+	uint32_t kind; /* enum hyb_location_kind; since 1.4 */
+	uint32_t reserved;
 };
 
 /* In a LOCATION chunk: the structure at sizeof(struct hyb_chunk), the stack here. */

@@ -82,7 +82,7 @@ void cost_add_location(struct profile_quality *q, const struct hyb_location_info
 	uint64_t timed, skipped, left_out, all;
 	struct calls calls = {0};
 
-	for (size_t i = 1; i < location->node_count; i++)
+	for (size_t i = 1; i < location->node_count && !location->rest; i++)
 		if (location->nodes[i].type <= HYB_TYPE_FUNCTION)
 			count_node(&calls, q, &location->nodes[i]);
 	timed = time_of(calls.timed, region) +

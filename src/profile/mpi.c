@@ -194,7 +194,7 @@ int mpi_add_location(struct mpi *mpi, struct strings *strings, const struct hyb_
 		r = rank_of(mpi, location->process);
 		if (!r)
 			return HYB_ENOMEM;
-		r->threads++;
+		r->threads += location->rest ? location->threads : 1;
 		r->thread_wall += location->nodes[0].inclusive;
 		r->cpu += location->cpu;
 		r->blocked += blocked;

@@ -65,7 +65,9 @@ const char *profile_name_location(const struct hyb_location_info *location, char
 	char common[64], thread[24] = "";
 
 	name_process(process, common, sizeof(common));
-	if (!first)
+	if (location->rest)
+		snprintf(thread, sizeof(thread), " (rest)");
+	else if (!first)
 		snprintf(thread, sizeof(thread), " thread %" PRIu32, number);
 	snprintf(text, PROFILE_LOCATION_NAME, "%s%s%s%.64s", common, thread, *name ? " " : "", name);
 	return text;
@@ -102,7 +104,7 @@ static uint32_t find_top(struct profile *p, const struct hyb_location_info *loca
 
 static void add_quality(struct profile_quality *q, const struct hyb_location_info *location)
 {
-	q->locations++;
+	q->locations += location->rest ? location->threads : 1;
 	q->thread_wall += location->nodes[0].inclusive;
 	q->cpu += location->cpu;
 	q->samples += location->samples;

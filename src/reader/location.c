@@ -452,6 +452,8 @@ static int fill_info(struct loader *l)
 		.source = raw->source,
 		.left_out = raw->left_out,
 		.python_left_out = raw->python_left_out,
+		.threads = raw->kind == HYB_LOCATION_REST ? raw->threads : 1,
+		.rest = raw->kind == HYB_LOCATION_REST,
 	};
 	memcpy(info->partial, raw->partial, sizeof(info->partial));
 	memcpy(info->dropped, raw->dropped, sizeof(info->dropped));

@@ -165,7 +165,7 @@ static void release(struct legacy *old)
 }
 
 /* The child's own file and thread. */
-static void begin_child(const struct forking *f)
+static void begin_child(const struct forking *f, uint64_t cpu)
 {
 	bool paused = atomic_load(&rt.paused);
 	struct thread *t;
@@ -174,6 +174,8 @@ static void begin_child(const struct forking *f)
 	if (!runtime_begin())
 		return;
 	t = thread_new();
+	if (t)
+		t->start.cpu = cpu;
 	if (t && f)
 		t->blocks_signal = f->blocks_signal;
 	if (!thread_attach(t, 0, 0, f ? f->stack_lo : 0, f ? f->stack_hi : 0))
@@ -205,6 +207,7 @@ static void end_all(void)
 
 void fork_child(void)
 {
+	uint64_t cpu = clock_ns(CLOCK_THREAD_CPUTIME_ID);
 	struct legacy *old;
 	int saved = errno;
 
@@ -213,6 +216,7 @@ void fork_child(void)
 		return;
 	}
 	forget_thread(forking);
+	thread_forget_all();
 	old = mmap(NULL, sizeof(*old), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if (!atomic_load(&rt.on) || old == MAP_FAILED) {
 		atomic_store(&rt.on, false);
@@ -222,7 +226,7 @@ void fork_child(void)
 	} else {
 		collect(old);
 		store_abandon();
-		begin_child(forking);
+		begin_child(forking, cpu);
 		release(old);
 	}
 	end_all();

@@ -17,6 +17,7 @@
 #include "python/hooks.h"
 #include "python/python.h"
 #include "regions.h"
+#include "rest.h"
 #include "sampler.h"
 #include "sys.h"
 #include "unwind_cache.h"
@@ -78,13 +79,12 @@ uint64_t runtime_anchor(unsigned tries)
 void runtime_end(enum hyb_state state)
 {
 	struct thread *t = self;
-	uint64_t now = clock_tick(), cpu;
+	uint64_t now = clock_tick(), cpu = clock_ns(CLOCK_THREAD_CPUTIME_ID);
 
 	if (!store.header || rt.pid != getpid() || !atomic_load(&rt.on))
 		return;
 	hooks_end();
 	if (t && thread_busy(t)) {
-		cpu = clock_ns(CLOCK_THREAD_CPUTIME_ID);
 		t->node->ran += cpu - t->last_cpu;
 		t->loc->cpu = t->last_cpu = cpu;
 		t->loc->last = now;
@@ -94,9 +94,11 @@ void runtime_end(enum hyb_state state)
 		}
 		thread_ready(t);
 	}
+	rest_end();
 	runtime_anchor(CLOCK_TRIES);
 	store.header->cpu_children = wait_cpu_children();
 	store.header->cpu_end = clock_ns(CLOCK_PROCESS_CPUTIME_ID);
+	store.header->cpu = cpu;
 	if (store.header->state == HYB_STATE_RUNNING || store.header->state == HYB_STATE_EXEC) {
 		store.header->state = state;
 		store.header->end = now;
@@ -141,6 +143,7 @@ bool runtime_begin(void)
 	if (!store_create())
 		return false;
 	atomic_store(&rt.on, true);
+	rest_begin(store.cpu_before);
 	regions_reset();
 	modules_init();
 	rt.own_module = HYB_CODE_MODULE(unwind_rule_at((uintptr_t)runtime_begin).code);
@@ -177,13 +180,31 @@ __attribute__((destructor)) static void runtime_fini(void)
 	runtime_end(HYB_STATE_EXITED);
 }
 
-__attribute__((constructor)) static void runtime_init(void)
+/* The main thread, whose CPU clock stood at `cpu` before anything of ours was done. */
+static void attach_main(uint64_t cpu)
 {
-	uint64_t cpu = clock_ns(CLOCK_PROCESS_CPUTIME_ID);
-	int saved = errno;
 	uintptr_t lo, hi;
-	struct thread *t;
+	struct thread *t = thread_new();
 
+	main_stack(&lo, &hi);
+	if (t) {
+		t->start.cpu = cpu;
+		sampler_install(t);
+	}
+	if (thread_attach(t, 0, 0, lo, hi))
+		calibrate();
+	else
+		thread_free(t);
+}
+
+void runtime_start(void)
+{
+	uint64_t cpu = clock_ns(CLOCK_THREAD_CPUTIME_ID), process = clock_ns(CLOCK_PROCESS_CPUTIME_ID);
+	int saved = errno;
+
+	/* Without an environment the C library is not initialised yet: there will be another occasion. */
+	if (!environ || syscall(SYS_gettid) != getpid() || atomic_exchange(&rt.started, true))
+		return;
 	wrap_init();
 	if (!settings_read(&rt.set))
 		return;
@@ -199,18 +220,16 @@ __attribute__((constructor)) static void runtime_init(void)
 	rt.record_max = HYB_RECORD_MAX;
 	if (!runtime_begin())
 		return;
-	store.header->cpu_start = cpu;
+	store.header->cpu_start = process;
 	python_look();
 	pthread_atfork(fork_prepare, fork_parent, fork_child);
 	at_quick_exit(runtime_fini);
-	main_stack(&lo, &hi);
-	t = thread_new();
-	if (t)
-		sampler_install(t);
-	if (thread_attach(t, 0, 0, lo, hi))
-		calibrate();
-	else
-		thread_free(t);
+	attach_main(cpu);
 	runtime_ready();
 	errno = saved;
+}
+
+__attribute__((constructor)) static void runtime_init(void)
+{
+	runtime_start();
 }

@@ -65,6 +65,7 @@ struct settings {
 
 struct runtime {
 	struct settings set;
+	_Atomic(bool) started; /* runtime_start() was called */
 	_Atomic(bool) on; /* measuring; cleared when it has to end early */
 	_Atomic(bool) paused; /* by the program */
 	_Atomic(bool) attention; /* paused or not on: looked at where each probe ends */
@@ -100,6 +101,12 @@ struct runtime {
 };
 
 extern struct runtime rt __attribute__((visibility("hidden")));
+
+/*
+ * Begins to measure the process, with its main thread. Our constructor does; constructors of libraries that
+ * are initialised before us do it earlier, by making a thread. Later calls do nothing.
+ */
+void runtime_start(void);
 
 /* Reads HYBRID_DIR and HYBRID_OPTIONS. False: this process is not to be measured. start */
 bool settings_read(struct settings *set);

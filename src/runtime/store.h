@@ -23,6 +23,7 @@ struct store {
 	_Atomic(int) fd; /* high, close-on-exec; checked before each use */
 	uint16_t process; /* number in a shared file; 0: it is the process's own */
 	uint64_t device, inode; /* what the fd has to be */
+	uint64_t cpu_before; /* CPU ns of this thread that the file of the program before it has */
 	char path[4096];
 };
 

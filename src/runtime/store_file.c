@@ -254,6 +254,19 @@ static int keep_file(int fd)
 	return fd;
 }
 
+/* What the process's own file at store.path says of the CPU time until it executed the next program. */
+static uint64_t read_cpu(void)
+{
+	struct hyb_header header = {0};
+	int fd = sys_open(store.path, O_RDONLY);
+	bool ours = fd >= 0 && sys_read(fd, &header, sizeof(header)) == sizeof(header) &&
+		    header.pid == (uint32_t)rt.pid && header.state == HYB_STATE_EXEC;
+
+	if (fd >= 0)
+		sys_close(fd);
+	return ours ? header.cpu : 0;
+}
+
 /* Creates DIR/HOST-PID.IMAGE.hyb for the first IMAGE that is free. Returns the fd or negative errno. */
 static int create_own(const char *host, uint32_t *ret_image)
 {
@@ -262,8 +275,10 @@ static int create_own(const char *host, uint32_t *ret_image)
 	for (uint32_t image = 0; image < 100000; image++) {
 		snprintf(store.path, sizeof(store.path), "%s/%s-%d.%u.hyb", rt.set.dir, host, rt.pid, image);
 		fd = sys_open(store.path, O_RDWR | O_CREAT | O_EXCL);
-		if (fd < 0 && errno == EEXIST)
+		if (fd < 0 && errno == EEXIST) {
+			store.cpu_before = read_cpu();
 			continue;
+		}
 		*ret_image = image;
 		if (fd < 0)
 			return -errno;
@@ -354,6 +369,8 @@ static int open_shared(const char *host, uint32_t *ret_image)
 			return fd;
 		if (join_shared()) {
 			*ret_image = next_image();
+			if (*ret_image) /* where that one's header is nobody knows */
+				store.cpu_before = clock_ns(CLOCK_THREAD_CPUTIME_ID);
 			return fd;
 		}
 		sys_close(fd);
@@ -395,6 +412,7 @@ static int open_file(const char *host, uint32_t *ret_image)
 	int fd = -EINVAL;
 
 	store.process = 0;
+	store.cpu_before = 0;
 	if (wants_shared())
 		fd = open_shared(host, ret_image);
 	if (fd < 0 && fd != -ENOSPC && fd != -EDQUOT)

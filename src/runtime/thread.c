@@ -7,6 +7,7 @@
 
 #include "fork.h"
 #include "probe.h"
+#include "rest.h"
 #include "sampler.h"
 #include "wrap.h"
 
@@ -15,38 +16,43 @@ __thread struct thread *self __attribute__((tls_model("initial-exec")));
 /* Its end was recorded, or it cannot be measured: destructors that run now must not begin it again. */
 static __thread bool thread_ended __attribute__((tls_model("initial-exec")));
 
-struct thread *thread_new(void)
+/* A new chunk, or that of a thread that left nothing in it. NULL: no room */
+static struct hyb_chunk *take_location(struct thread *t)
 {
-	struct thread *t = mmap(NULL, sizeof(*t), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	struct thread_spare spare = t->spare;
+	uint32_t id;
+	uint64_t at;
 
-	if (t == MAP_FAILED)
-		return NULL;
-	madvise(t, sizeof(*t), MADV_WIPEONFORK);
-	return t;
+	t->spare = (struct thread_spare){0};
+	if (spare.location) {
+		t->node_chunk = spare.nodes;
+		t->node_serial = 1;
+		t->node_next_id = spare.first_node;
+		t->node_end_id = spare.first_node + (spare.nodes->size - HYB_NODES_START) / HYB_NODE_SIZE;
+		return spare.location;
+	}
+	id = atomic_fetch_add(&rt.next_location, 1) + 1;
+	at = store_claim(HYB_CHUNK_LOCATION, HYB_LOCATION_CHUNK, id, 0);
+	return at ? store_at(at) : NULL;
 }
 
-void thread_free(struct thread *t)
+static bool location_begin(struct thread *t, enum hyb_location_kind kind)
 {
-	if (t)
-		munmap(t, sizeof(*t));
-}
+	struct hyb_chunk *chunk = take_location(t);
 
-static bool location_begin(struct thread *t)
-{
-	uint32_t id = atomic_fetch_add(&rt.next_location, 1) + 1;
-	uint64_t at = store_claim(HYB_CHUNK_LOCATION, HYB_LOCATION_CHUNK, id, 0);
-	char *chunk;
-
-	if (!at)
+	if (!chunk)
 		return false;
-	chunk = store_at(at);
-	t->loc = (struct hyb_location *)(chunk + sizeof(struct hyb_chunk));
-	t->loc->id = id;
-	t->loc->tid = (uint32_t)syscall(SYS_gettid);
-	t->loc->cpu_start = t->loc->cpu = clock_ns(CLOCK_THREAD_CPUTIME_ID);
+	t->loc = (struct hyb_location *)(chunk + 1);
+	t->loc->id = chunk->location;
+	t->loc->kind = kind;
 	t->loc->start = t->loc->last = clock_tick();
-	t->first_base = (struct hyb_open *)(chunk + HYB_LOCATION_STACK);
-	((struct hyb_chunk *)chunk)->used = HYB_LOCATION_CHUNK;
+	t->first_base = (struct hyb_open *)((char *)chunk + HYB_LOCATION_STACK);
+	chunk->used = HYB_LOCATION_CHUNK;
+	if (kind == HYB_LOCATION_REST)
+		return true;
+	t->loc->tid = (uint32_t)syscall(SYS_gettid);
+	t->loc->cpu_start = (int)t->loc->tid == rt.pid ? store.cpu_before : 0;
+	t->loc->cpu = clock_ns(CLOCK_THREAD_CPUTIME_ID);
 	return true;
 }
 
@@ -65,15 +71,47 @@ static bool root_begin(struct thread *t, uintptr_t sp, uintptr_t ra)
 	t->limit = t->base + HYB_STACK_FIRST - 1;
 	*t->top = (struct hyb_open){.enter = t->loc->start, .sp = sp, .ra = ra, .node = root};
 	t->loc->root = root;
-	t->loc->depth = 1;
+	t->loc->depth = t->loc->kind == HYB_LOCATION_THREAD;
 	return true;
+}
+
+bool thread_locate(struct thread *t, enum hyb_location_kind kind, uintptr_t sp, uintptr_t ra)
+{
+	return location_begin(t, kind) && root_begin(t, sp, ra);
+}
+
+/* What beginning or ending the thread took. Much more: another thread had the core. */
+static void count_cost(struct thread *t, uint64_t since)
+{
+	uint64_t ticks = clock_tick() - since, most = 5 * rt.handler_usual;
+
+	t->loc->cost[HYB_COST_THREAD] += (uint64_t)((double)(ticks < most ? ticks : most) * rt.tick_ns);
+}
+
+/*
+ * What the thread ran before this moment. One that was seen starting has done nothing of its own yet; others
+ * were loaded, or ran unmeasured, until we began.
+ */
+static void count_before(struct thread *t)
+{
+	uint64_t began = t->start.cpu ? t->start.cpu : t->loc->cpu;
+
+	if (t->start.function || t->start.c11_function || began < t->loc->cpu_start) {
+		t->node->ran += t->loc->cpu - t->loc->cpu_start;
+		return;
+	}
+	rest_outside(t, "[before-measurement]", began - t->loc->cpu_start);
+	rest_outside(t, "[measurement-start]", t->loc->cpu - began);
+	t->loc->cost[HYB_COST_PROCESS] = t->loc->cpu - began;
 }
 
 bool thread_attach(struct thread *t, uintptr_t sp, uintptr_t ra, uintptr_t lo, uintptr_t hi)
 {
+	uint64_t begun = clock_tick();
 	int saved = errno;
 
-	if (!t || !atomic_load(&rt.on) || !location_begin(t) || !root_begin(t, sp, ra) || !metrics_begin(t)) {
+	if (!t || !atomic_load(&rt.on) || !thread_locate(t, HYB_LOCATION_THREAD, sp, ra) ||
+		!metrics_begin(t)) {
 		if (store.header)
 			__atomic_add_fetch(&store.header->threads_lost, 1, __ATOMIC_RELAXED);
 		errno = saved;
@@ -88,10 +126,12 @@ bool thread_attach(struct thread *t, uintptr_t sp, uintptr_t ra, uintptr_t lo, u
 	t->last_mono = runtime_anchor(1);
 	t->check_clock = rt.source && rt.source->id == HYB_SOURCE_WALL ? t->last_mono : t->last_cpu;
 	t->trace_tick = t->loc->start;
+	count_before(t);
 	self = t;
 	pthread_setspecific(real_functions.thread_key, t);
 	t->state = THREAD_READY;
 	sampler_start(t);
+	count_cost(t, begun);
 	errno = saved;
 	return true;
 }
@@ -114,10 +154,19 @@ static void close_regions(struct thread *t, uint64_t now)
 	t->loc->depth = 0;
 }
 
+/* It has a location of its own. */
+static void keep(struct thread *t)
+{
+	char name[16] = "";
+
+	if (!t->loc->name[0] && !prctl(PR_GET_NAME, name))
+		memcpy(t->loc->name, name, sizeof(name));
+	rest_ended(t);
+}
+
 void thread_detach(struct thread *t)
 {
-	uint64_t now, cpu;
-	char name[16] = "";
+	uint64_t begun = clock_tick(), now, cpu;
 
 	if (t->state == THREAD_NONE)
 		return;
@@ -130,8 +179,6 @@ void thread_detach(struct thread *t)
 	t->node->ran += cpu - t->last_cpu; /* what ran since the last sample */
 	t->loc->cpu = cpu;
 	close_regions(t, now);
-	if (!t->loc->name[0] && !prctl(PR_GET_NAME, name))
-		memcpy(t->loc->name, name, sizeof(name));
 	t->loc->last = t->loc->end = now;
 	runtime_anchor(1);
 	metrics_end(t);
@@ -141,6 +188,9 @@ void thread_detach(struct thread *t)
 		munmap(t->buckets, (t->bucket_mask + 1) * sizeof(*t->buckets));
 	if (t->trace)
 		madvise(t->trace, t->trace->size, MADV_DONTNEED);
+	count_cost(t, begun);
+	if (!rest_take(t))
+		keep(t);
 }
 
 void thread_attend(struct thread *t)
@@ -157,6 +207,8 @@ struct thread *thread_late(void)
 {
 	struct thread *t = self;
 
+	if (unlikely(!atomic_load_explicit(&rt.started, memory_order_relaxed)))
+		runtime_start(); /* a probe of a library's constructor */
 	if (!store.header || !atomic_load(&rt.on))
 		return NULL;
 	if (rt.pid != getpid()) {

@@ -29,7 +29,15 @@ enum thread_state {
 
 #define MAX_FRAMES 8192u /* deeper stacks are cut at their outer end; a call in Python can make five */
 
+/* What a thread that left nothing there has for the next one: cleared chunks of the file. */
+struct thread_spare {
+	struct hyb_chunk *location, *nodes; /* NULL: none */
+	uint32_t first_node;
+};
+
 struct thread {
+	struct thread *next_free; /* see thread_pool.c */
+	struct thread_spare spare;
 	volatile uint32_t state; /* enum thread_state */
 	volatile uintptr_t busy_sp; /* frame of the function that made it busy: gone if the stack is above */
 	struct hyb_open *top; /* innermost open region, in the file */
@@ -58,6 +66,8 @@ struct thread {
 		int (*c11_function)(void *);
 		void *argument;
 		size_t stack_size;
+		uint32_t maker; /* node of the innermost region in which it was made; 0: not known */
+		uint64_t cpu; /* of a thread that ran before: its CPU clock where we began; 0: now */
 	} start;
 	int destructor_rounds;
 
@@ -106,6 +116,15 @@ extern __thread struct thread *self __attribute__((tls_model("initial-exec"), vi
 /* Memory for a thread about to start; NULL if there is none. Any thread */
 struct thread *thread_new(void);
 void thread_free(struct thread *t);
+
+/* One after the other, those not in use among them, from *at = 0 on; NULL: all were seen. Any thread */
+struct thread *thread_each(uint32_t *at);
+
+/* Forgets all: they are the parent's. start */
+void thread_forget_all(void);
+
+/* The thread's location and root in the file; `sp` and `ra` as below. False: no room. */
+bool thread_locate(struct thread *t, enum hyb_location_kind kind, uintptr_t sp, uintptr_t ra);
 
 /*
  * Begins to measure the calling thread: location, root node, timer. `sp` and

@@ -60,6 +60,8 @@ static struct thread *prepare(const pthread_attr_t *attr, void *argument)
 {
 	struct thread *t;
 
+	if (!atomic_load(&rt.started))
+		runtime_start();
 	if (store.header && rt.pid != getpid() && (!self || self->state == THREAD_NONE))
 		fork_child(); /* of a child that was made past the C library */
 	t = store.header && atomic_load(&rt.on) ? thread_new() : NULL;
@@ -67,6 +69,7 @@ static struct thread *prepare(const pthread_attr_t *attr, void *argument)
 		return NULL;
 	t->start.argument = argument;
 	t->start.stack_size = stack_size(attr);
+	t->start.maker = self && self->state != THREAD_NONE ? self->top->node : 0;
 	t->blocks_signal = self && self->blocks_signal;
 	return t;
 }

@@ -107,6 +107,7 @@ void dump_header(struct out *out, const struct process *process)
 	out_number(out, "cpu_ready", h->cpu_ready);
 	out_number(out, "cpu_end", h->cpu_end);
 	out_number(out, "cpu_children", h->cpu_children);
+	out_number(out, "cpu", h->cpu);
 	out_end(out);
 	for (size_t i = 0; i < HYB_PROBE_COUNT; i++) {
 		if (!h->call_cost[i])

@@ -59,6 +59,8 @@ static void show_location(struct out *out, uint64_t offset, struct hyb_location 
 	out_number(out, "nodes", l->nodes);
 	out_number(out, "left_out", l->left_out);
 	out_number(out, "python_left_out", l->python_left_out);
+	out_number(out, "threads", l->threads);
+	out_number(out, "kind", l->kind);
 	out_text(out, "name", l->name);
 	out_end(out);
 	REASONS(out, l->id, "dropped", l->dropped, drops);

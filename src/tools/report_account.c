@@ -69,7 +69,7 @@ static uint64_t of_threads(const struct hyb_process *p)
 /* What a process had used when its last image was seen last. */
 static uint64_t used(const struct hyb_process *p)
 {
-	return p->cpu_end ? p->cpu_end : p->cpu_ready + of_threads(p);
+	return p->cpu_end ? p->cpu_end : (p->image ? p->cpu_start : 0) + of_threads(p);
 }
 
 static uint64_t of_children(const struct hyb_process *p)
@@ -81,21 +81,25 @@ static uint64_t of_children(const struct hyb_process *p)
 	return p->cpu_children > cpu ? p->cpu_children : cpu;
 }
 
-/* The thread is there a little before all is ready: that is its own time. */
+static uint64_t take(uint64_t *rest, uint64_t most)
+{
+	uint64_t taken = most < *rest ? most : *rest;
+
+	*rest -= taken;
+	return taken;
+}
+
+/* Threads count what they ran before the measurement, if they were there: what no thread has is left. */
 static void add_image(struct account *a, const struct images *images, size_t i)
 {
 	const struct hyb_process *p = images->list[i];
-	uint64_t threads = of_threads(p), beginning = less(p->cpu_ready, p->cpu_start);
+	uint64_t threads = of_threads(p), begin = goes_on(images, i) ? images->list[i - 1]->cpu_end : 0;
+	uint64_t rest = less(less(p->cpu_end, begin), threads);
 
 	a->threads += threads;
-	a->before += less(p->cpu_start, goes_on(images, i) ? images->list[i - 1]->cpu_end : 0);
-	if (p->cpu_end) {
-		uint64_t rest = less(less(p->cpu_end, p->cpu_start), threads);
-
-		beginning = beginning < rest ? beginning : rest;
-		a->others += rest - beginning;
-	}
-	a->beginning += beginning;
+	a->before += take(&rest, less(p->cpu_start, begin));
+	a->beginning += take(&rest, less(p->cpu_ready, p->cpu_start));
+	a->others += rest;
 }
 
 /* The last word on what that process executed. */

@@ -96,7 +96,7 @@ static int find_candidates(struct search *m, const struct profile *profile)
 	for (size_t i = 1; i < profile_count(profile); i++) {
 		size_t c = 0;
 
-		if (nodes[i].kind != PROFILE_PROBE)
+		if (nodes[i].kind != PROFILE_PROBE || !nodes[i].calls)
 			continue;
 		while (c < m->candidate_count && !is_same(m->candidates[c].node, &nodes[i]))
 			c++;

@@ -69,7 +69,7 @@ def test_children_that_cannot_be_measured(measure, burn, static_burn):
     static, bare = found[(static_burn.name, "static")], found[(burn.name, "environment")]
     assert (static["processes"], bare["processes"]) == (2, 1) and len(found) == 2
     assert static["cpu_ns"] == pytest.approx(150e6, rel=0.1) and bare["cpu_ns"] == pytest.approx(100e6, rel=0.1)
-    assert account["threads_ns"] == pytest.approx(100e6, rel=0.1)
+    assert account["threads_ns"] == pytest.approx(100e6, rel=0.2) # and what the shell did
     assert account["unseen_ns"] <= 0.02 * account["cpu_ns"]
     text = " ".join(run(HYBRID_REPORT, e.path).stdout.split())
     assert "in 2 processes of" in text and "it is static" in text
@@ -104,13 +104,17 @@ def test_static_program_itself(measure, static_burn):
 
 
 def test_many_short_processes(measure):
-    """Most of their time is not their threads'."""
+    """Most of their time is that before and around their measurement."""
     e = measure("sh", "-c", "i=0; while [ $i -lt 200 ]; do /bin/true; i=$((i+1)); done")
     account = account_of(e)
     assert account["unseen_ns"] <= 0.02 * account["cpu_ns"] and not account["unmeasured"]
-    assert account["before_ns"] > 0 and account["beginning_ns"] > 0 and account["after_ns"] > 0
-    text = run(HYBRID_REPORT, e.path).stdout
-    assert " of CPU that the kernel counts: " in " ".join(text.split()) and "beginning measurements, which is a cost" in " ".join(text.split())
+    assert account["after_ns"] > 0
+    report = e.report()
+    outside = {n["name"]: n["inclusive_ns"] for n in report["tree"]["children"] if n["name"].startswith("[")}
+    assert outside["[before-measurement]"] > 0 and outside["[measurement-start]"] > 0
+    assert report["quality"]["cost"]["processes_ns"] >= outside["[measurement-start]"]
+    text = " ".join(run(HYBRID_REPORT, e.path).stdout.split())
+    assert " of CPU that the kernel counts: " in text and "beginning and ending processes" in text
 
 
 def test_waits_in_all_ways(measure, compile_c):
