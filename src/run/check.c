@@ -65,7 +65,7 @@ static bool check_timer(void)
 	}
 	timer_delete(timer);
 	clock_getres(CLOCK_MONOTONIC_COARSE, &tick);
-	check_line(true, "timer of the CPU clock: the default, up to %ld samples a second and thread",
+	check_line(true, "timer of the CPU clock: for --source cpu, up to %ld samples a second and thread",
 		1000000000 / (tick.tv_nsec ? tick.tv_nsec : 1));
 	return true;
 }
@@ -75,14 +75,14 @@ static void check_task_clock(void)
 	int result = perf_try(&perf_task_clock, PERF_SAMPLE);
 
 	if (result)
-		check_line(false, "task clock of perf_event_open: %s; more samples come from a timer",
+		check_line(false, "task clock of perf_event_open: %s; samples come from a timer",
 			perf_refusal(result, PERF_SAMPLE));
 	else if (!perf_kernel_counts())
-		check_line(false,
-			"task clock of perf_event_open: without system calls only; lower "
-			"/proc/sys/kernel/perf_event_paranoid to 1; more samples come from a timer");
+		check_line(false, "task clock of perf_event_open: without system calls only; lower "
+				  "/proc/sys/kernel/perf_event_paranoid to 1; samples come from a timer");
 	else
-		check_line(true, "task clock of perf_event_open: up to 10000 samples a second and thread");
+		check_line(true, "task clock of perf_event_open: the default, up to 10000 samples a second "
+				 "and thread");
 }
 
 static void check_signal(unsigned number)

@@ -15,9 +15,9 @@
 
 #include "sampler.h"
 
-#define IDLE_SHIFT_MAX \
-	6u /* a thread that waits is asked up to so many times (as a power of 2) less often \
-	    */
+#define LATE_NS 100000u /* from an interrupt to the handler in a thread that runs, at the most */
+#define IDLE_NS 50000u /* CPU time that interrupts alone may take: who has had no more slept all along, */
+#define IDLE_SHIFT_MAX 6u /* and is asked up to 2^6 times less often */
 
 static struct timespec timespec_of(uint64_t ns)
 {
@@ -108,7 +108,8 @@ static void arm(struct thread *t, uint64_t cpu)
 {
 	t->clock.last = cpu;
 	t->clock.edge = clock_ns(CLOCK_MONOTONIC);
-	timer_set(t->timer, sampler_interval(t, t->period << t->clock.shift), 0);
+	t->clock.interval = sampler_interval(t, t->period << t->clock.shift);
+	timer_set(t->timer, t->clock.interval, 0);
 }
 
 static int start_timer(struct thread *t, uint64_t period)
@@ -121,27 +122,32 @@ static int start_timer(struct thread *t, uint64_t period)
 	return error;
 }
 
-/* One that was held back by a call was not waiting if the CPU clock went on all the time. */
-static bool ran_all_along(const struct thread *t, uint64_t cpu)
+/*
+ * Whether the thread ran when the timer expired. Who does is interrupted at once; who waited, or had no
+ * processor, is late. In a long system call one can be late and have run, as the CPU clock tells.
+ */
+static bool was_running(const struct thread *t, const struct interrupt *i)
 {
 	uint64_t passed = clock_ns(CLOCK_MONOTONIC) - t->clock.edge;
 
-	return cpu - t->clock.last >= passed - passed / 8;
+	if (passed < t->clock.interval + LATE_NS && !sampler_was_waiting(t, i->context))
+		return true;
+	return i->cpu - t->clock.last >= passed - passed / 8;
 }
 
 static uint64_t weigh_timer(struct thread *t, const struct interrupt *i)
 {
 	uint64_t weight = t->period / rt.cpu_period << t->clock.shift;
-	bool waited = sampler_was_waiting(t, i->context) && !ran_all_along(t, i->cpu);
+	bool ran = was_running(t, i);
 
-	if (!waited)
+	if (ran)
 		t->clock.shift = 0;
-	else if (t->clock.shift < IDLE_SHIFT_MAX)
+	else if (i->cpu - t->clock.last < IDLE_NS && t->clock.shift < IDLE_SHIFT_MAX)
 		t->clock.shift++;
 	arm(t, i->cpu);
-	if (waited)
+	if (!ran)
 		t->loc->dropped[HYB_DROP_IDLE]++;
-	return waited ? 0 : weight;
+	return ran ? weight : 0;
 }
 
 static void missed_timer(struct thread *t)

@@ -39,15 +39,16 @@ EXPORT pid_t wait4(pid_t pid, int *status, int options, struct rusage *usage)
 {
 	struct thread *t = wrap_hold();
 	struct rusage own = {0};
-	int how = 0;
-	pid_t result = REAL(wait4)(pid, &how, options, usage ? usage : &own);
+	int how = 0, saved;
+	/* The kernel writes to where the program says: an address that is none is its EFAULT. */
+	pid_t result = REAL(wait4)(pid, status ? status : &how, options, usage ? usage : &own);
 
 	wrap_release(t);
 	if (result <= 0)
 		return result;
-	if (status)
-		*status = how;
-	note_end(result, how, cpu_of(usage ? usage : &own));
+	saved = errno;
+	note_end(result, status ? *status : how, cpu_of(usage ? usage : &own));
+	errno = saved;
 	return result;
 }
 

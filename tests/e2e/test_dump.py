@@ -15,10 +15,10 @@ from conftest import HYBRID_DUMP, HYBRID_RUN, children, run, wait_until
 from known import calls, program, the, walk
 
 SELECTIONS = {
-    "--header": {"run", "file", "clock", "settings", "totals"},
+    "--header": {"run", "file", "clock", "settings", "totals", "call_cost"},
     "--chunks": {"chunk"},
     "--defs": {"def"},
-    "--nodes": {"location", "dropped", "partial", "fault", "open", "node"},
+    "--nodes": {"location", "dropped", "partial", "fault", "cost", "open", "node"},
     "--trace": {"trace"},
     "--events": {"event"},
 }
