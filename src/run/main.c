@@ -191,7 +191,7 @@ static int say_not_found(const char *name, int error)
 static int find_program(const char *name, struct program *ret)
 {
 	int result = program_find(name, ret->path);
-	int python = python_find(result ? name : ret->path, ret);
+	int python = python_find(result ? name : ret->path, !result, ret);
 
 	if (python < 0) {
 		say("%s: a Python program, and there is no python3 in PATH to run it", name);

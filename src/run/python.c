@@ -87,7 +87,7 @@ static bool kernel_executes(const char *path, const char *head, const char *inte
 	       (interpreter ? can_execute(interpreter) : !strncmp(head, ELFMAG, SELFMAG));
 }
 
-int python_find(const char *path, struct program *program)
+int python_find(const char *path, bool found, struct program *program)
 {
 	char head[HEAD] = "", none[] = "", python[PATH_MAX], *option = none, *interpreter;
 	bool wanted = python_name(path);
@@ -98,7 +98,7 @@ int python_find(const char *path, struct program *program)
 		return 0;
 	interpreter = split_line(head, &option);
 	wanted |= interpreter && (strstr(interpreter, "python") || strstr(option, "python"));
-	if (!wanted || kernel_executes(path, head, interpreter))
+	if (!wanted || (found && kernel_executes(path, head, interpreter)))
 		return 0;
 	if (!interpreter || !can_execute(interpreter)) {
 		if (program_find("python3", python))

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #define LISTED 5 /* ranks that are named; the rest are counted */
 
@@ -191,9 +192,10 @@ void summary_say(const struct summary *s, const char *report)
 
 void summary_say_failed(const struct experiment *experiment, const struct launch *launch, int status)
 {
-	char text[64];
+	char text[64], host[64] = "";
 
+	gethostname(host, sizeof(host) - 1);
 	put_status(text, sizeof(text), status);
-	say("rank %u of %u ended by %s; experiment in %s", launch->place.rank, launch->place.size, text,
-		experiment->shown);
+	say("rank %u of %u on %s ended by %s; experiment in %s", launch->place.rank, launch->place.size, host,
+		text, experiment->shown);
 }

@@ -27,20 +27,25 @@ static void drop_own(struct unwind *u)
 	}
 }
 
-/* Keeps where the walk found its return addresses. */
-static void remember(struct mpi_path *p, const struct unwind *u)
+/* Keeps where the walk found its return addresses, and the Python frames. False: it would not know them
+ * again. */
+static bool remember(struct mpi_path *p, const struct thread *t, const struct unwind *u)
 {
-	uint32_t n = 0;
+	int places = u->python && u->python->state
+			     ? python_keep(u->python, u, t->top, p->place, MPI_PATH_PLACES)
+			     : 0;
 
-	for (size_t i = u->max; i-- > u->max - u->count; n++) {
+	if (u->end > UNWIND_OUTERMOST || !u->natives || u->natives > MPI_PATH_FRAMES || places < 0)
+		return false;
+	for (uint32_t i = 0; i < u->natives; i++) {
 		uintptr_t at = u->sp[i] - 8;
 
-		if (n == MPI_PATH_FRAMES || u->code[i] & (UNWIND_PYTHON | UNWIND_GAP))
-			return;
-		p->slot[n] = (uint32_t)((at - (p->cfa - 8)) / 8);
-		p->word[n] = *(const uintptr_t *)at;
+		p->slot[i] = (uint32_t)((at - (p->cfa - 8)) / 8);
+		p->word[i] = *(const uintptr_t *)at;
 	}
-	p->count = n;
+	p->count = (uint32_t)u->natives;
+	p->place_count = (uint8_t)places;
+	return true;
 }
 
 static __attribute__((noinline)) uint32_t walk(
@@ -64,27 +69,44 @@ static __attribute__((noinline)) uint32_t walk(
 	drop_own(&u);
 	node = t->node_count < HYB_PROBE_NODES_MAX ? path_intern(t, &u) : base;
 	node = node ? node_intern(t, node, HYB_NODE_REGION, key) : 0;
-	/* Python runs many functions in one native frame: nothing on the stack would tell them apart. */
-	if (!node || python_walk.state)
-		return node;
-	*p = (struct mpi_path){.key = 0, .cfa = cfa, .base = base, .node = node};
+	p->key = 0;
 	u.count += max - u.max;
 	u.max = max;
-	remember(p, &u);
-	p->key = p->count ? key : 0;
+	p->cfa = cfa;
+	p->base = base;
+	p->node = node;
+	p->open_sp = t->top->sp;
+	p->open_fp = t->top->fp;
+	p->python = u.python != NULL;
+	if (node && remember(p, t, &u))
+		p->key = key;
 	return node;
+}
+
+/* Whether the path leads to where it did. */
+static bool is_same(const struct mpi_path *p, const struct thread *t, struct python_walk *chain)
+{
+	const uintptr_t *words = (const uintptr_t *)p->cfa - 1;
+
+	if (p->base != t->top->node || p->open_sp != t->top->sp || p->open_fp != t->top->fp ||
+		p->python != (chain != NULL))
+		return false;
+	for (uint32_t i = 0; i < p->count; i++)
+		if (unlikely(words[p->slot[i]] != p->word[i]))
+			return false;
+	return !p->place_count || python_same(chain, p->place, p->place_count);
 }
 
 uint32_t mpi_path_node(struct thread *t, uint64_t key, uintptr_t cfa)
 {
-	const uintptr_t *words = (const uintptr_t *)cfa - 1;
-	uint64_t h = (words[0] ^ cfa << 20) * 0x9e3779b97f4a7c15u;
+	bool known = python_layout();
+	struct python_walk chain;
+	uint64_t place = unlikely(known) ? python_here(&chain, t->stack_lo, t->stack_hi) : 0;
+	uint64_t h = (((const uintptr_t *)cfa)[-1] ^ cfa << 20 ^ place * 0xff51afd7ed558ccdu) *
+		     0x9e3779b97f4a7c15u;
 	struct mpi_path *p = &t->mpi.paths[h >> 32 & (MPI_PATHS - 1)];
 
-	if (unlikely(p->key != key || p->cfa != cfa || p->base != t->top->node))
-		return walk(t, key, cfa, p);
-	for (uint32_t i = 0; i < p->count; i++)
-		if (unlikely(words[p->slot[i]] != p->word[i]))
-			return walk(t, key, cfa, p);
-	return p->node;
+	if (likely(p->key == key && p->cfa == cfa && is_same(p, t, known ? &chain : NULL)))
+		return p->node;
+	return walk(t, key, cfa, p);
 }

@@ -1,25 +1,34 @@
 /*
  * The call path of a call of MPI: walked once, then known again by the words of
- * the stack that the walk read (each frame's return address, at its place).
+ * the stack that the walk read (each frame's return address, at its place) and
+ * by the Python frames that it met (each at its place, its code and instruction).
  */
 #ifndef HYB_MPI_PATH_H
 #define HYB_MPI_PATH_H
 
+#include <stdbool.h>
 #include <stdint.h>
+
+#include "python/frames.h"
 
 struct thread;
 
 #define MPI_PATHS 64u /* that a thread remembers */
-#define MPI_PATH_FRAMES 48u /* deeper ones are walked each time */
+#define MPI_PATH_FRAMES 96u /* deeper ones are walked each time */
+#define MPI_PATH_PLACES 48u /* the same, of Python */
 
 struct mpi_path {
 	uint64_t key; /* of the region of MPI; 0: free */
 	uintptr_t cfa; /* where the wrapper's frame ends */
 	uint32_t base; /* node of the region that was open */
 	uint32_t node; /* of the region of MPI, below the path */
+	uintptr_t open_sp, open_fp; /* where that region was entered */
+	bool python; /* an interpreter was known */
+	uint8_t place_count;
 	uint32_t count;
 	uint32_t slot[MPI_PATH_FRAMES]; /* words above cfa - 8 where a return address was */
 	uintptr_t word[MPI_PATH_FRAMES]; /* that address */
+	struct python_place place[MPI_PATH_PLACES];
 };
 
 /*

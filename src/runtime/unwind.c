@@ -237,7 +237,7 @@ static bool put(struct walk *w, const struct unwind_rule *rule)
 		return false;
 	u->code[u->max - ++u->count] = code;
 	if (u->sp)
-		u->sp[u->max - u->count] = w->sp;
+		u->sp[u->natives++] = w->sp;
 	return true;
 }
 
@@ -275,7 +275,7 @@ static void begin(struct walk *w)
 	bool full = w->full;
 
 	load_context(w, u->context);
-	u->count = u->guessed = 0;
+	u->count = u->natives = u->guessed = 0;
 	w->beyond = false;
 	if (u->python)
 		python_walk_begin(u->python, u->thread_lo, u->thread_hi);

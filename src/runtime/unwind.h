@@ -54,11 +54,12 @@ struct unwind {
 	struct python_walk *python; /* NULL: Python's frames are not asked for */
 	uintptr_t thread_lo, thread_hi; /* Python: the thread's stack */
 	uintptr_t from; /* frames below this address are left out */
-	uintptr_t *sp; /* NULL, or receives each frame's lowest address, beside code[] */
+	uintptr_t *sp; /* NULL, or receives the lowest address of each native frame, innermost first */
 	uint64_t *code; /* filled from `max` downwards: the outermost frame ends up lowest */
 	size_t max;
 	/* out */
 	size_t count; /* entries: code[max - count] ... code[max - 1] */
+	size_t natives; /* frames whose address is in sp[] */
 	enum unwind_end end;
 	uint32_t guessed; /* frames found by a guess */
 };

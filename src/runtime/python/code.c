@@ -28,7 +28,7 @@ struct entry {
 static struct entry codes[CODES] __attribute__((aligned(HYB_PAGE))); /* keys of regions */
 static struct entry places[PLACES] __attribute__((aligned(HYB_PAGE))); /* keys of nodes */
 
-static uint64_t mix(uint64_t h, uint64_t word)
+static inline uint64_t mix(uint64_t h, uint64_t word)
 {
 	return (h ^ word) * 0x9e3779b97f4a7c15u;
 }
@@ -56,12 +56,18 @@ static uint64_t mix_string(const struct python_layout *l, uint64_t h, uintptr_t 
 static uint64_t content_of(const struct python_layout *l, uintptr_t code)
 {
 	uintptr_t table = python_word(code, l->code.lines), data = table + l->object.bytes_data;
-	uint64_t len = python_word(table, l->object.bytes_length), h = mix(0, len);
+	uint64_t len = python_word(table, l->object.bytes_length), begin = 1, end = 2;
+	uint64_t name = mix_string(l, len, name_of(l, code)),
+		 file = mix_string(l, 3, python_word(code, l->code.filename));
 
-	h = mix_string(l, mix_string(l, h, name_of(l, code)), python_word(code, l->code.filename));
-	for (uint64_t i = 0; i < ENDS && i + 8 <= len; i += 8)
-		h = mix(mix(h, python_word(data + i, 0)), python_word(data + len - 8 - i, 0));
-	return h;
+	if (len < 8)
+		memcpy(&begin, (const void *)data, len);
+	/* Four chains of multiplications that do not wait for one another. */
+	for (uint64_t i = 0; i < ENDS && i + 8 <= len; i += 8) {
+		begin = mix(begin, python_word(data + i, 0));
+		end = mix(end, python_word(data + len - 8 - i, 0));
+	}
+	return mix(mix(name, file), mix(begin, end));
 }
 
 /* Whether the code object is alive: the allocators write over the first word of what was freed. */

@@ -41,16 +41,20 @@ static bool in_data_stack(struct python_walk *p, const struct python_layout *l, 
 	return false;
 }
 
+static bool is_mapped(struct python_walk *p, const struct python_layout *l, uintptr_t address)
+{
+	return p->calling || l->chain == PYTHON_FRAME_OBJECTS || /* linked only while whole */
+	       in_data_stack(p, l, address) ||
+	       (address >= p->stack_lo && address + l->frame.size <= p->stack_hi);
+}
+
 /* The bytes of a frame: in place where they must be readable, else copied. NULL: there is no frame. */
 static const char *frame_bytes(
 	struct python_walk *p, const struct python_layout *l, uintptr_t address, char *copy)
 {
 	if (!address || address % 8)
 		return NULL;
-	if (l->chain == PYTHON_FRAME_OBJECTS) /* linked only while whole */
-		return (const char *)address;
-	if (in_data_stack(p, l, address) ||
-		(address >= p->stack_lo && address + l->frame.size <= p->stack_hi))
+	if (is_mapped(p, l, address))
 		return (const char *)address;
 	return memory_copy(copy, address, l->frame.size) ? copy : NULL; /* in a generator */
 }
@@ -257,20 +261,29 @@ bool python_walk_pass(struct python_walk *p, struct unwind *u, uintptr_t sp, uin
 	return true;
 }
 
-void python_walk_begin(struct python_walk *p, uintptr_t stack_lo, uintptr_t stack_hi)
+/* Of the calling thread, at no frame yet. False: it runs no Python. */
+static bool find_state(
+	struct python_walk *p, const struct python_layout *l, uintptr_t stack_lo, uintptr_t stack_hi)
 {
-	const struct python_layout *l = python_layout();
-
 	*p = (struct python_walk){
 		.mark = UINTPTR_MAX, .stack_lo = stack_lo, .stack_hi = stack_hi, .inside = UINT32_MAX};
 	p->state = l ? python_own_state(&p->has_gil) : NULL;
 	if (!p->state)
-		return;
+		return false;
 	p->counted = l->chain == PYTHON_FRAME_OBJECTS;
 	if (l->thread.stack_chunk) {
 		p->chunk = python_word((uintptr_t)p->state, l->thread.stack_chunk);
 		p->chunk_end = python_word((uintptr_t)p->state, l->thread.stack_top);
 	}
+	return true;
+}
+
+void python_walk_begin(struct python_walk *p, uintptr_t stack_lo, uintptr_t stack_hi)
+{
+	const struct python_layout *l = python_layout();
+
+	if (!find_state(p, l, stack_lo, stack_hi))
+		return;
 	p->evaluation = python.evaluation;
 	if (l->thread.cframe)
 		find_cframe(p, l, python_word((uintptr_t)p->state, l->thread.cframe));
@@ -286,19 +299,23 @@ void python_walk_begin(struct python_walk *p, uintptr_t stack_lo, uintptr_t stac
 	}
 }
 
+static uintptr_t innermost(const struct python_layout *l, const char *state)
+{
+	uintptr_t cframe;
+
+	if (l->thread.frame)
+		return python_word((uintptr_t)state, l->thread.frame);
+	cframe = python_word((uintptr_t)state, l->thread.cframe);
+	return cframe ? python_word(cframe, l->cframe.frame) : 0;
+}
+
 uintptr_t python_frame(void)
 {
 	const struct python_layout *l = python_layout();
 	bool has_gil;
 	const char *state = l ? python_own_state(&has_gil) : NULL;
-	uintptr_t cframe;
 
-	if (!state)
-		return 0;
-	if (l->thread.frame)
-		return python_word((uintptr_t)state, l->thread.frame);
-	cframe = python_word((uintptr_t)state, l->thread.cframe);
-	return cframe ? python_word(cframe, l->cframe.frame) : 0;
+	return state ? innermost(l, state) : 0;
 }
 
 /* The same, where evaluations leave no address: only a region that a frame entered says where it is. */
@@ -329,6 +346,90 @@ void python_path(struct unwind *u, const struct hyb_open *top, bool is_root)
 			break;
 		place_evaluation(&p, u, inside ? 0 : top->fp, true);
 	}
+}
+
+/* ------------------------------------------------ a chain that is known again */
+
+/* Whether `key` is the next of the walk's Python frames, outwards; *at then stands behind it. */
+static bool is_next(const struct unwind *u, size_t *at, uint64_t key)
+{
+	while (*at > u->max - u->count && !(u->code[*at - 1] & UNWIND_PYTHON))
+		--*at;
+	return *at > u->max - u->count && u->code[--*at] == (UNWIND_PYTHON | key);
+}
+
+static bool has_more(const struct unwind *u, size_t at)
+{
+	while (at > u->max - u->count)
+		if (u->code[--at] & UNWIND_PYTHON)
+			return true;
+	return false;
+}
+
+int python_keep(const struct python_walk *walked, const struct unwind *u, const struct hyb_open *top,
+	struct python_place *places, uint32_t max)
+{
+	const struct python_layout *l = python_layout();
+	uintptr_t last = top->ra == UNWIND_IN_PYTHON ? top->fp : 0, at;
+	size_t next = u->max;
+	struct python_walk p;
+	struct frame f;
+	uint32_t n = 0;
+
+	if (walked->lost || walked->unmatched || walked->deep ||
+		!find_state(&p, l, walked->stack_lo, walked->stack_hi))
+		return -1;
+	p.calling = true;
+	for (at = has_more(u, next) ? innermost(l, p.state) : 0; at && at != walked->frame; n++) {
+		uint64_t key = 0;
+
+		if (n == max || !read_frame(&p, l, at, &f))
+			return -1;
+		if (f.owner != PYTHON_OWNED_BY_C_STACK) {
+			key = python_code_line(f.code, f.instruction);
+			if (!key || (!python_code_internal(f.code) && !is_next(u, &next, key)))
+				return -1;
+		}
+		places[n] = (struct python_place){at, f.code, key, f.instruction, f.owner, f.entry};
+		at = at == last ? 0 : f.previous;
+	}
+	return has_more(u, next) ? -1 : (int)n;
+}
+
+uint64_t python_here(struct python_walk *p, uintptr_t stack_lo, uintptr_t stack_hi)
+{
+	const struct python_layout *l = python_layout();
+	uintptr_t at;
+
+	if (!find_state(p, l, stack_lo, stack_hi))
+		return 0;
+	p->calling = true;
+	p->frame = at = innermost(l, p->state);
+	if (at && at % 8 == 0 && is_mapped(p, l, at))
+		at ^= (uintptr_t) * (const uint32_t *)(at + l->frame.instruction) << 16;
+	return at;
+}
+
+bool python_same(struct python_walk *p, const struct python_place *places, uint32_t count)
+{
+	const struct python_layout *l = python_layout();
+	uintptr_t at = p->frame;
+	struct frame f;
+
+	for (uint32_t i = 0; i < count; i++, at = f.previous) {
+		const struct python_place *place = &places[i];
+
+		if (at != place->frame || !read_frame(p, l, at, &f) || f.owner != place->owner ||
+			f.entry != place->entry)
+			return false;
+		if (!place->key)
+			continue;
+		/* Code that was freed since may have made room for other code. */
+		if (f.code != place->code || f.instruction != place->instruction ||
+			python_code_line(f.code, f.instruction) != place->key)
+			return false;
+	}
+	return true;
 }
 
 /* ------------------------------------------- one evaluation, one frame */

@@ -20,6 +20,16 @@
 #include "format/format.h"
 
 struct unwind;
+struct hyb_open;
+
+/* A frame of a thread's chain as it was, to be known again. */
+struct python_place {
+	uintptr_t frame, code;
+	uint64_t key; /* of its node; 0: a shim */
+	uint32_t instruction;
+	uint8_t owner;
+	bool entry;
+};
 
 struct python_walk {
 	uintptr_t mark; /* in the C frame of the evaluation that runs `frame`; UINTPTR_MAX: none */
@@ -30,6 +40,8 @@ struct python_walk {
 	uintptr_t chunk, chunk_end; /* of its data stack: where the last frame was found */
 	uintptr_t evaluation; /* start of the function that runs a frame, where evaluations are counted */
 	bool counted; /* evaluations are counted, no marks */
+	bool calling; /* the thread is in a call that it made itself: all frames of its chain are whole and
+			 alive */
 	bool has_gil;
 	bool deep; /* the evaluation of `frame` runs more frames than were followed: it has no mark */
 	bool lost; /* the chain broke off */
@@ -64,6 +76,22 @@ bool python_walk_pass(struct python_walk *p, struct unwind *u, uintptr_t sp, uin
  * end of the stack.
  */
 void python_walk_weave(struct python_walk *p, struct unwind *u, bool whole);
+
+/*
+ * The frames that a walk inside the open region `top` has put into `u`, to be known again: how many, -1: they
+ * are not the first of the chain, are too many, or were not understood. In a call that the thread makes.
+ */
+int python_keep(const struct python_walk *walked, const struct unwind *u, const struct hyb_open *top,
+	struct python_place *places, uint32_t max);
+
+/*
+ * Begins at the innermost frame of the calling thread, for python_same(). Returns what tells its line from
+ * most others; 0: the thread runs no Python.
+ */
+uint64_t python_here(struct python_walk *p, uintptr_t stack_lo, uintptr_t stack_hi);
+
+/* Whether the chain begins with these frames, each at the same instruction of the same code. */
+bool python_same(struct python_walk *p, const struct python_place *places, uint32_t count);
 
 /* The walk ends for want of native frames: puts what Python knows of outer frames. */
 void python_walk_rest(struct python_walk *p, struct unwind *u);

@@ -16,6 +16,7 @@
 struct python python;
 
 static _Atomic(bool) worth_looking = true;
+static _Atomic(bool) opened; /* an object, maybe */
 
 /* ------------------------------------------------------ dynamic symbols */
 
@@ -186,6 +187,7 @@ static const struct python_layout *examine(unsigned version)
 
 void python_expect(void)
 {
+	atomic_store(&opened, true);
 	atomic_store(&worth_looking, true);
 }
 
@@ -197,7 +199,7 @@ void python_closing(void)
 
 bool python_is_loaded(void)
 {
-	if (likely(!atomic_load_explicit(&python.closing, memory_order_relaxed)))
+	if (likely(python.stays || !atomic_load_explicit(&python.closing, memory_order_relaxed)))
 		return true;
 	if (!atomic_load(&python.gone) && memory_readable(python.code))
 		return true;
@@ -243,6 +245,7 @@ static void look(void)
 		atomic_store(&python.gone, true);
 	} else if (code != old || atomic_load(&python.gone)) {
 		python.code = code;
+		python.stays = !old && !atomic_load(&opened);
 		found();
 	}
 }

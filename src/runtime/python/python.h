@@ -17,6 +17,7 @@ struct python {
 	const struct python_layout *known; /* as `layout`, for the description */
 	_Atomic(bool) closing; /* something was closed: it may be the interpreter */
 	_Atomic(bool) gone; /* it was */
+	bool stays; /* it was there before anything was opened: nothing can close it */
 	uintptr_t runtime; /* _PyRuntime, from here */
 	uintptr_t runtime_end; /* to there: the GIL's conditions are inside */
 	uintptr_t code_type; /* PyCode_Type */
