@@ -8,6 +8,7 @@
 #include "hybrid/hybrid.h"
 #include "probe.h"
 #include "python/hooks.h"
+#include "sampler.h"
 
 #define WARM_UP 64u
 #define PAIRS 256u
@@ -128,4 +129,6 @@ void calibrate(void)
 	t->loc->events = events;
 	signal_barrier();
 	t->armed = armed;
+	if (armed && rt_source(t)->missed)
+		rt_source(t)->missed(t);
 }

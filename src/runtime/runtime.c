@@ -25,6 +25,7 @@
 
 #define HANDLER_USUAL_NS 20000.0
 #define SAMPLE_SHIFT 7
+#define PERIOD_LEAST 10000u /* ns: 100,000 samples a second */
 
 struct runtime rt;
 
@@ -216,6 +217,8 @@ void runtime_start(void)
 	rt.trace_shift = rt.set.trace_events ? 0 : SAMPLE_SHIFT;
 	rt.handler_usual = (uint64_t)(HANDLER_USUAL_NS / rt.tick_ns);
 	rt.cpu_period = rt.set.rate ? 1000000000u / rt.set.rate : 0;
+	if (rt.set.rate && rt.cpu_period < PERIOD_LEAST)
+		rt.cpu_period = PERIOD_LEAST; /* whatever the environment says */
 	rt.node_cells = 1;
 	rt.record_max = HYB_RECORD_MAX;
 	if (!runtime_begin())

@@ -31,7 +31,7 @@ struct source {
 	void (*set_period)(struct thread *t, uint64_t period);
 	/* How many periods an interrupt stands for; 0: it is no sample. In the handler */
 	uint64_t (*weigh)(struct thread *t, const struct interrupt *i);
-	/* An interrupt of a timer that was dropped, where each sets the next; else NULL. In the handler */
+	/* An interrupt of a timer may have been dropped, where each sets the next; else NULL. Owner thread */
 	void (*missed)(struct thread *t);
 	bool jitter; /* periods are varied by set_period(), too */
 };

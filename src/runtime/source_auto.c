@@ -22,7 +22,7 @@
 enum mode { FIRST = 0, CLOCK, CLOSED, OPEN };
 
 #define LOOK_NS 20000000u /* CPU time between looks at a thread's switches */
-#define SWITCHES_MAX 400u /* a second of CPU with a task clock: at 6 us each, 0.24 % of it */
+#define SWITCHES_MAX 600u /* a second of CPU with a task clock: at 6 us each, 0.36 % of it */
 #define SHIFT_MAX 6u /* windows are at least 1/64 of the time */
 #define CYCLE 4u /* periods of CPU time from one window to the next, on average: about a sample each */
 #define SLEEP_MAX \
