@@ -92,7 +92,8 @@ def test_places(measure, command, which, trace):
     assert_sums(nodes)
     pages = 60 * MIB / 4096
     # A transparent huge page is one fault; memory is the same.
-    assert grown(nodes, "take", METRICS[0]) == pytest.approx(60 * MIB, abs=3 * MIB)
+    # Between two samples, 2 ms at the most, the program touches some MiB.
+    assert grown(nodes, "take", METRICS[0]) == pytest.approx(60 * MIB, abs=8 * MIB)
     assert abs(grown(nodes, "burn", METRICS[0])) < 1 * MIB
     faults = grown(nodes, "take", METRICS[1])
     assert 20 < faults < 1.05 * pages

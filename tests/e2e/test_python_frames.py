@@ -59,7 +59,9 @@ def check_quality(report, lost=0.005):
     quality = report["quality"]
     python = quality["python"]
     assert python["lost"] + python["unmatched"] <= lost * quality["samples"] + 1, python
-    assert sum(quality["partial"].values()) <= lost * quality["samples"] + 1, quality["partial"]
+    # The assembler of a BLAS library has no unwind information.
+    blas = sum(node["samples"] for node in report["nodes"] if "blas" in node["module"])
+    assert sum(quality["partial"].values()) - blas <= lost * quality["samples"] + 1, quality["partial"]
     # In the probe of a wait for the GIL there may be one.
     assert sum(quality["dropped"].values()) <= 0.02 * quality["samples"] + 5, quality["dropped"]
     assert quality["damage"] == 0
