@@ -10,7 +10,7 @@ def test_each_row_is_measured():
     assert result.returncode == 0, result.stdout + result.stderr
     help_text = run(SOURCE / "bench/run", "--help").stdout
     rows = re.findall(r"^  (\w+) {2,}\w", help_text.split("rows:")[1].split("Examples:")[0], re.M)
-    assert len(rows) == 18
+    assert len(rows) == 20
     assert re.findall(r"^### (\w+)$", result.stdout, re.M) == rows
 
 
