@@ -14,6 +14,7 @@
 #include "sys.h"
 #include "thread.h"
 
+#define ABOVE 65536u /* numbers above the program's limit that ours may have */
 #define MAX_FD 65536u /* the kernel's table of descriptors is as long as the highest */
 #define MAX_FILE ((uint64_t)MAX_SEGMENTS * HYB_SEGMENT)
 #define MAX_PROCESSES 65535u /* of a file: hyb_chunk.process */
@@ -194,15 +195,35 @@ int store_room(uint32_t size, uint64_t *ret_offset)
  */
 static int copy_above(int fd, const struct rlimit *limit)
 {
-	struct rlimit higher = {limit->rlim_cur + 1, limit->rlim_max};
+	struct rlimit higher = {limit->rlim_cur + ABOVE, limit->rlim_max};
 	int high;
 
-	if (higher.rlim_max < higher.rlim_cur)
+	if (higher.rlim_max <= limit->rlim_cur)
 		higher.rlim_max = higher.rlim_cur;
+	if (higher.rlim_cur > higher.rlim_max)
+		higher.rlim_cur = higher.rlim_max;
 	if (limit->rlim_cur >= MAX_FD || setrlimit(RLIMIT_NOFILE, &higher))
 		return -1;
-	high = fcntl(fd, F_DUPFD_CLOEXEC, (int)limit->rlim_cur);
+	high = fcntl(fd, F_DUPFD_CLOEXEC, (int)(limit->rlim_cur > 256 ? limit->rlim_cur : 256));
 	setrlimit(RLIMIT_NOFILE, limit);
+	return high;
+}
+
+int sys_move_high(int fd)
+{
+	static _Atomic(bool) busy; /* who sees a limit that another thread has raised would keep it */
+	struct rlimit limit = {1024, 1024};
+	int high = -1;
+
+	if (!atomic_exchange(&busy, true)) {
+		getrlimit(RLIMIT_NOFILE, &limit);
+		high = copy_above(fd, &limit);
+		atomic_store(&busy, false);
+	}
+	if (high < 0)
+		high = fcntl(
+			fd, F_DUPFD_CLOEXEC, (int)(limit.rlim_cur < MAX_FD ? limit.rlim_cur : MAX_FD) / 2);
+	sys_close(fd);
 	return high;
 }
 

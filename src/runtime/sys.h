@@ -23,16 +23,7 @@ static inline int sys_close(int fd)
 }
 
 /* A descriptor like it, out of the program's way; the old one is closed. Negative: none is free there. */
-static inline int sys_move_high(int fd)
-{
-	struct rlimit limit = {1024, 1024};
-	int high;
-
-	getrlimit(RLIMIT_NOFILE, &limit);
-	high = fcntl(fd, F_DUPFD_CLOEXEC, (int)(limit.rlim_cur < 65536 ? limit.rlim_cur : 65536) / 2);
-	sys_close(fd);
-	return high;
-}
+int sys_move_high(int fd);
 
 static inline ssize_t sys_read(int fd, void *to, size_t size)
 {
