@@ -17,7 +17,6 @@
 #include <unistd.h>
 
 #include "sampler.h"
-#include "store.h"
 
 enum mode { FIRST = 0, CLOCK, CLOSED, OPEN };
 

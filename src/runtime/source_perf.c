@@ -65,11 +65,17 @@ void perf_enable(int fd, bool on)
  * The first interval is what is left of one that lasts already at a random moment (the lesser of two), so
  * that the clock is as likely to strike at any moment from the start.
  */
-int task_clock_start(struct thread *t, uint64_t period)
+static uint64_t first_interval(struct thread *t, uint64_t period)
 {
 	uint64_t a = sampler_random(t) % (2 * period), b = sampler_random(t) % (2 * period);
+
+	return 1 + (a < b ? a : b);
+}
+
+int task_clock_start(struct thread *t, uint64_t period)
+{
 	/* Time in system calls is the caller's. */
-	int fd = perf_open_signal(&perf_task_clock, 1 + (a < b ? a : b), true);
+	int fd = perf_open_signal(&perf_task_clock, first_interval(t, period), true);
 
 	if (fd < 0)
 		return fd;
@@ -86,10 +92,8 @@ void task_clock_stop(struct thread *t)
 
 void task_clock_set(struct thread *t, uint64_t period)
 {
-	uint64_t a = sampler_random(t) % (2 * period), b = sampler_random(t) % (2 * period);
-
 	t->clock.last = 0;
-	perf_set_period(t->perf_fd, 1 + (a < b ? a : b));
+	perf_set_period(t->perf_fd, first_interval(t, period));
 }
 
 uint64_t task_clock_count(struct thread *t, uint64_t period, uint64_t cpu)

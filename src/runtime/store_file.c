@@ -190,8 +190,8 @@ int store_room(uint32_t size, uint64_t *ret_offset)
 
 /*
  * A copy of the descriptor with a number that the program cannot have: above its
- * limit, which is raised for that moment (no other thread runs). Negative if
- * that is not permitted.
+ * limit, which is raised for that moment (other threads, and a child that one of
+ * them forks then, see it so). Negative if that is not permitted.
  */
 static int copy_above(int fd, const struct rlimit *limit)
 {

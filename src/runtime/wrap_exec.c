@@ -132,6 +132,18 @@ static bool is_ours(const char *name, const char *end)
 	return false;
 }
 
+/* The end of the entry at `p` of a list with colons, and whether it names a library of ours. */
+static const char *entry_end(const char *p, bool *ret_ours)
+{
+	const char *name = p, *end = strchrnul(p, ':');
+
+	for (const char *q = p; q < end; q++)
+		if (*q == '/')
+			name = q + 1;
+	*ret_ours = is_ours(name, end);
+	return end;
+}
+
 /* Copies "LD_PRELOAD=a:b:c" without our libraries; `to` has room for all of it. */
 static void leave_out_library(const char *entry, char *to)
 {
@@ -139,13 +151,10 @@ static void leave_out_library(const char *entry, char *to)
 
 	to = stpcpy(to, preload);
 	for (; *p; p = end + (*end != '\0')) {
-		const char *name = p;
+		bool ours;
 
-		end = strchrnul(p, ':');
-		for (const char *q = p; q < end; q++)
-			if (*q == '/')
-				name = q + 1;
-		if (is_ours(name, end))
+		end = entry_end(p, &ours);
+		if (ours)
 			continue;
 		if (to[-1] != '=')
 			*to++ = ':';
@@ -159,13 +168,10 @@ static bool names_library(const char *list)
 	const char *end;
 
 	for (const char *p = list; *p; p = end + (*end != '\0')) {
-		const char *name = p;
+		bool ours;
 
-		end = strchrnul(p, ':');
-		for (const char *q = p; q < end; q++)
-			if (*q == '/')
-				name = q + 1;
-		if (is_ours(name, end))
+		end = entry_end(p, &ours);
+		if (ours)
 			return true;
 	}
 	return false;
