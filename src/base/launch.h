@@ -15,6 +15,10 @@
  * src/mpi/measured.c. */
 #define LAUNCH_MEASURED ".measured"
 
+/* Tells processes of MPI_Comm_spawn what their parents take for the identity of the communicator between
+ * them, as hexadecimal digits; see src/mpi/spawn.c. */
+#define LAUNCH_SPAWNED "HYBRID_SPAWNED"
+
 /* A variable as a number below 2^31; -1: not set, or no number. */
 static inline int64_t launch_number(const char *name)
 {

@@ -262,9 +262,11 @@ uint32_t otf2_rank_in(const struct otf2 *o, const struct otf2_process *process,
 	if (handle->self)
 		return peer == process->info->rank ? 0 : NO_REF;
 	if (peer & HYB_RANK_FOREIGN) {
-		/* a rank of the other group, in another world */
-		self = otf2_rank_in(o, process, handle, process->info->rank);
+		/* in another world: its rank in the other group, or in the only one */
 		peer &= ~HYB_RANK_FOREIGN;
+		if (!handle->size[1])
+			return peer < handle->size[0] ? peer : NO_REF;
+		self = otf2_rank_in(o, process, handle, process->info->rank);
 		if (self == NO_REF || peer >= handle->size[!(self >> GROUP_BIT)])
 			return NO_REF;
 		return peer | (self >> GROUP_BIT ? 0 : 1u << GROUP_BIT);

@@ -1,18 +1,21 @@
 /*
  * Identities: all members of a new handle must come to the same one, without a word between them, and no two
  * handles of a world may have the same. A call that all members of a parent make is the n-th such call on it,
- * on each of them (MPI demands the same order): hash of the parent's identity, n, the kind, and the world
- * rank of the first member, which tells the parts of a split apart. Where only the new members call, they
- * have also made all earlier handles of the same members together: hash of the members, and again for each
- * that was there before.
+ * on each of them (MPI demands the same order): hash of the parent's identity, n, the kind, and the place in
+ * the parent of the first member, which tells the parts of a split apart. Where only the new members call,
+ * they have also made all earlier handles of the same members together: hash of the members, and again for
+ * each that was there before.
  *
- * Processes of another world (spawned, or connected to) have no world rank here, and what a side takes for
- * its identity is not what the other side does.
+ * Processes of another world have no world rank here. Those that were spawned are told the identity of the
+ * communicator with their parents (spawn.c), and what is made of it follows from that. What a side of
+ * MPI_Comm_connect, MPI_Comm_accept or MPI_Comm_join takes for its identity is not what the other side does.
  */
 #include "mpi/handles.h"
 
+#include <stdlib.h>
 #include <string.h>
 
+#include "base/launch.h"
 #include "mpi/files.h"
 #include "mpi/ranks.h"
 #include "mpi/table.h"
@@ -83,17 +86,6 @@ static struct handle *handle_new(enum hyb_handle_kind kind)
 	return handle;
 }
 
-/* The world rank of the first of all members. */
-static uint32_t first_member(const struct handle *handle)
-{
-	uint32_t own = ranks_at(handle->members, 0), other;
-
-	if (!handle->remote || !handle->n_peers)
-		return own;
-	other = ranks_at(handle->peers, 0);
-	return own < other ? own : other;
-}
-
 /* Ready with its identity: it gets an id, and is found by its key. */
 static void publish(struct handle *handle, uint64_t key, uint64_t parent, const char *name)
 {
@@ -104,7 +96,7 @@ static void publish(struct handle *handle, uint64_t key, uint64_t parent, const 
 		.rank = handle->rank,
 		.size = handle->size,
 		.remote = handle->remote,
-		.group = handle->remote && ranks_at(handle->members, 0) != first_member(handle),
+		.group = handle->second,
 		.name = name,
 	};
 	table_slot *slot = table_claim(&handles, key);
@@ -157,44 +149,69 @@ static void copy_members(struct handle *handle, const struct handle *from)
 	handle->n_peers = from->n_peers;
 	handle->peers = from->peers;
 	handle->members = from->members;
+	handle->second = from->second;
 }
 
-static void set_identity(struct handle *handle, const struct handle *parent, uint64_t number)
+/* The number makes it unique: a program that duplicates in a loop leaves nothing in the table. */
+static uint64_t made_identity(
+	const struct handle *parent, uint64_t number, enum hyb_handle_kind kind, uint64_t first)
 {
-	uint64_t identity = mix(mix(parent->identity, SALT_MADE), number);
-
-	/* The number makes it unique: a program that duplicates in a loop leaves nothing in the table. */
-	handle->identity = mix(mix(identity, handle->kind), first_member(handle));
+	return mix(mix(mix(mix(parent->identity, SALT_MADE), number), kind), first);
 }
 
-/* Of all members, the groups in the same order on both sides. */
-static void set_gathered_identity(struct handle *handle, uint64_t parent, uint64_t salt)
+static bool get_group(MPI_Comm comm, bool remote, MPI_Group *ret)
 {
-	uint64_t own = ranks_hash(handle->members, handle->size), first = own, second = 0;
-	uint64_t identity = mix(mix(world.identity, SALT_GATHERED), handle->kind);
+	return (remote ? PMPI_Comm_remote_group(comm, ret) : PMPI_Comm_group(comm, ret)) == MPI_SUCCESS;
+}
+
+/*
+ * The rank in the parent of the first member; of two groups that of the first one. 0 where all of the parent
+ * are members: what they merge to has the groups in either order.
+ */
+static uint64_t place_of(
+	const struct handle *handle, MPI_Comm comm, const struct handle *from, MPI_Comm parent)
+{
+	bool remote = handle->remote && handle->second;
+	MPI_Group group, other;
+	int rank = 0, place = 0;
+
+	if (handle->size + handle->remote == from->size + from->remote || !get_group(comm, remote, &group))
+		return 0;
+	if (get_group(parent, remote, &other)) {
+		PMPI_Group_translate_ranks(group, 1, &rank, other, &place);
+		PMPI_Group_free(&other);
+	}
+	PMPI_Group_free(&group);
+	return (uint64_t)place;
+}
+
+/*
+ * Of all members. Which group of an inter-communicator is the first one is told by who is in front in the
+ * world, so that both sides have them in the same order.
+ */
+static void set_gathered_identity(struct handle *handle, uint64_t salt)
+{
+	uint64_t own = ranks_hash(handle->members, handle->size), other = 0;
+	uint64_t identity = mix(mix(mix(world.identity, SALT_GATHERED), handle->kind), salt);
 
 	if (handle->remote) {
-		second = ranks_hash(handle->peers, handle->n_peers);
-		if (ranks_at(handle->members, 0) != first_member(handle)) {
-			first = second;
-			second = own;
-		}
+		other = ranks_hash(handle->peers, handle->n_peers);
+		handle->second = handle->n_peers && ranks_at(handle->peers, 0) < ranks_at(handle->members, 0);
 	}
-	handle->identity = unique(mix(mix(mix(mix(identity, parent), salt), first), second));
+	handle->identity =
+		unique(handle->second ? mix(mix(identity, other), own) : mix(mix(identity, own), other));
 }
 
-static void gather(MPI_Comm comm, uint64_t parent, uint64_t salt, const char *name)
+/* A communicator that this process knows nothing of yet; NULL: it has none. */
+static struct handle *describe_new(MPI_Comm comm)
 {
-	struct handle *handle;
+	struct handle *handle = NULL;
 
-	if (comm == MPI_COMM_NULL || !world.identity)
-		return;
-	handle = handle_new(HYB_HANDLE_COMM);
-	if (!handle)
-		return;
-	describe_comm(handle, comm);
-	set_gathered_identity(handle, parent, salt);
-	publish(handle, handle_key(comm), parent, name);
+	if (comm != MPI_COMM_NULL && world.identity)
+		handle = handle_new(HYB_HANDLE_COMM);
+	if (handle)
+		describe_comm(handle, comm);
+	return handle;
 }
 
 struct handle *comm_handle(MPI_Comm comm)
@@ -219,12 +236,19 @@ void comm_created(MPI_Comm parent, MPI_Comm comm)
 	if (!from)
 		return;
 	number = atomic_fetch_add(&from->made, 1);
-	handle = comm == MPI_COMM_NULL ? NULL : handle_new(HYB_HANDLE_COMM);
+	handle = describe_new(comm);
 	if (!handle)
 		return;
-	describe_comm(handle, comm);
-	set_identity(handle, from, number);
+	handle->second = handle->remote && from->second;
+	handle->identity = made_identity(from, number, HYB_HANDLE_COMM, place_of(handle, comm, from, parent));
 	publish(handle, handle_key(comm), from->identity, NULL);
+}
+
+uint64_t comm_next_identity(MPI_Comm parent)
+{
+	const struct handle *from = world.identity ? comm_handle(parent) : NULL;
+
+	return from ? made_identity(from, atomic_load(&from->made), HYB_HANDLE_COMM, 0) : 0;
 }
 
 /* A handle of all members of the parent. */
@@ -241,7 +265,7 @@ static struct handle *duplicate(MPI_Comm parent, enum hyb_handle_kind kind, uint
 	if (!handle)
 		return NULL;
 	copy_members(handle, from);
-	set_identity(handle, from, number);
+	handle->identity = made_identity(from, number, kind, 0);
 	*ret_parent = from->identity;
 	return handle;
 }
@@ -255,19 +279,54 @@ void comm_duplicated(MPI_Comm parent, MPI_Comm comm)
 		publish(handle, handle_key(comm), identity, NULL);
 }
 
-void comm_gathered(MPI_Comm parent, MPI_Comm comm, uint64_t salt)
+void comm_grouped(MPI_Comm parent, MPI_Comm comm, int tag)
 {
-	const struct handle *from = NULL;
+	struct handle *handle = describe_new(comm);
+	const struct handle *from = handle ? comm_handle(parent) : NULL;
+	uint64_t identity, members = 0;
+	MPI_Group group, other;
 
-	if (parent != MPI_COMM_NULL && world.identity)
-		from = comm_handle(parent);
-	gather(comm, from ? from->identity : 0, salt, NULL);
+	if (!from || PMPI_Comm_group(comm, &group) != MPI_SUCCESS)
+		return;
+	if (PMPI_Comm_group(parent, &other) == MPI_SUCCESS) {
+		members = ranks_hash_in(other, group, handle->size);
+		PMPI_Group_free(&other);
+	}
+	PMPI_Group_free(&group);
+	identity = mix(mix(from->identity, SALT_GATHERED), (uint64_t)tag);
+	handle->identity = unique(mix(identity, members));
+	publish(handle, handle_key(comm), from->identity, NULL);
+}
+
+void comm_gathered(MPI_Comm comm, uint64_t salt, const char *name)
+{
+	struct handle *handle = describe_new(comm);
+
+	if (!handle)
+		return;
+	set_gathered_identity(handle, salt);
+	publish(handle, handle_key(comm), 0, name);
 }
 
 void comm_met(MPI_Comm comm, const char *name)
 {
 	if (!handle_find(handle_key(comm)))
-		gather(comm, 0, 0, name);
+		comm_gathered(comm, 0, name);
+}
+
+void comm_parent(MPI_Comm comm)
+{
+	const char *told = getenv(LAUNCH_SPAWNED);
+	struct handle *handle = handle_find(handle_key(comm)) ? NULL : describe_new(comm);
+
+	if (!handle)
+		return;
+	set_gathered_identity(handle, 0);
+	if (told && handle->remote) {
+		handle->identity = strtoull(told, NULL, 16);
+		handle->second = true;
+	}
+	publish(handle, handle_key(comm), 0, "parent");
 }
 
 uint64_t handle_text(const char *text)
@@ -307,7 +366,7 @@ static struct handle *meet(uint64_t key, enum hyb_handle_kind kind, MPI_Group gr
 	if (!handle)
 		return NULL;
 	set_members(handle, group);
-	set_gathered_identity(handle, 0, 0);
+	set_gathered_identity(handle, 0);
 	publish(handle, key, 0, NULL);
 	return handle_find(key);
 }

@@ -21,6 +21,7 @@ struct handle {
 	uint32_t id; /* for the runtime */
 	uint16_t kind; /* enum hyb_handle_kind */
 	bool positions; /* a file whose individual pointer may be asked for */
+	bool second; /* the own group is the second one of an inter-communicator's two */
 	uint32_t rank, size; /* own rank, processes (of the own group) */
 	uint32_t remote; /* processes of the other group; 0: none, it is an intra-communicator */
 	uint32_t n_peers; /* of the group that peers and targets are named by */
@@ -80,15 +81,20 @@ bool creation_leave(bool measured);
  * may be MPI_COMM_NULL.
  */
 void comm_created(MPI_Comm parent, MPI_Comm comm);
+/* The identity that comm_created() is about to give to what has all processes of `parent`; 0: not known. */
+uint64_t comm_next_identity(MPI_Comm parent);
 /* The same for MPI_Comm_dup, MPI_Comm_dup_with_info, MPI_Comm_idup*: asks MPI nothing of the new one. */
 void comm_duplicated(MPI_Comm parent, MPI_Comm comm);
+/* A call that only those processes of `parent` made that are in `comm`: create_group. */
+void comm_grouped(MPI_Comm parent, MPI_Comm comm, int tag);
 /*
- * A call that only the new communicator's own processes made: create_group (salt: its tag),
- * create_from_group and intercomm_create_from_groups (salt: handle_text() of the string tag; parent
- * MPI_COMM_NULL), intercomm_create, accept, connect (salt 0; parent MPI_COMM_NULL).
+ * A call that only the new communicator's own processes made, of no parent: create_from_group and
+ * intercomm_create_from_groups (salt: handle_text() of the string tag), intercomm_create, accept, connect
+ * (salt 0).
  */
-void comm_gathered(MPI_Comm parent, MPI_Comm comm, uint64_t salt);
+void comm_gathered(MPI_Comm comm, uint64_t salt, const char *name);
 /* MPI_Comm_get_parent, MPI_Comm_join: once for each communicator, if it is one. */
+void comm_parent(MPI_Comm comm);
 void comm_met(MPI_Comm comm, const char *name);
 uint64_t handle_text(const char *text);
 

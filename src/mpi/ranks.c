@@ -28,6 +28,22 @@ uint64_t ranks_hash(const uint32_t *ranks, uint32_t size)
 	return hash;
 }
 
+uint64_t ranks_hash_in(MPI_Group other, MPI_Group group, uint32_t size)
+{
+	int from[FEW], to[FEW];
+	uint64_t hash = size;
+
+	for (uint32_t done = 0, n; done < size; done += n) {
+		n = size - done < FEW ? size - done : FEW;
+		for (uint32_t i = 0; i < n; i++)
+			from[i] = (int)(done + i);
+		PMPI_Group_translate_ranks(group, (int)n, from, other, to);
+		for (uint32_t i = 0; i < n; i++)
+			hash = mix(hash, (uint64_t)to[i]);
+	}
+	return hash;
+}
+
 /* False: a rank of the group is not the rank in the world. */
 static bool translate(MPI_Group group, uint32_t size, uint32_t *world_ranks)
 {

@@ -28,4 +28,7 @@ static inline uint64_t mix(uint64_t hash, uint64_t value)
 
 uint64_t ranks_hash(const uint32_t *ranks, uint32_t size);
 
+/* The same of the members' ranks in another group, which has processes of any world. */
+uint64_t ranks_hash_in(MPI_Group other, MPI_Group group, uint32_t size);
+
 #endif

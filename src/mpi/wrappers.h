@@ -11,6 +11,7 @@
 #include "mpi/handles.h"
 #include "mpi/messages.h"
 #include "mpi/requests.h"
+#include "mpi/spawn.h"
 #include "mpi/world.h"
 
 /* A function that MPI's library for Fortran calls for its own sake, too: static, one for each. */

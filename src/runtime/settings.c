@@ -79,15 +79,16 @@ static const char *base_name(const char *path)
 }
 
 /*
- * What starts the ranks of an MPI program is no part of it: launchers, also those that are scripts, and
- * shells between a launcher and the program.
+ * What starts the ranks of an MPI program is no part of it: launchers, also those that are scripts, shells
+ * between a launcher and the program, and what stands in front of a spawned one.
  */
 static bool is_launcher(void)
 {
+	static const char spawned[] = LAUNCH_SPAWNED "=";
 	char line[1024], *word = line, *end;
 	struct launch_place place;
 	int fd = sys_open("/proc/self/cmdline", O_RDONLY);
-	ssize_t length = fd < 0 ? 0 : sys_read(fd, line, sizeof(line) - 1);
+	ssize_t length = fd < 0 ? 0 : sys_read(fd, line, sizeof(line) - 2);
 	const char *name;
 	bool shell;
 
@@ -95,10 +96,11 @@ static bool is_launcher(void)
 		sys_close(fd);
 	if (length <= 0)
 		return false;
-	line[length] = '\0';
+	line[length] = line[length + 1] = '\0';
 	end = line + length;
 	name = base_name(line);
-	if (launch_is_launcher(name))
+	if (launch_is_launcher(name) ||
+		(!strcmp(name, "env") && !strncmp(line + strlen(line) + 1, spawned, strlen(spawned))))
 		return true;
 	shell = launch_is_shell(name + (*name == '-'));
 	if (shell && launch_place(&place))

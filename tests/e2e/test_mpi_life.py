@@ -2,12 +2,13 @@
 
 import os
 import re
+import shutil
 import signal
 from collections import Counter
 
 import pytest
 
-from conftest import HYBRID_REPORT, HYBRID_RUN
+from conftest import HYBRID_CONVERT, HYBRID_REPORT, HYBRID_RUN, report_json
 from conftest import run as run_command
 
 BARRIERS = 10
@@ -188,7 +189,7 @@ def test_killed_from_outside(mpi, ranks):
 
 @pytest.mark.parametrize("outside", [False, True], ids=["below mpiexec", "around mpiexec"])
 def test_spawn(mpi, ranks, tmp_path, outside):
-    """The parent's peers are ranks of the children's world. Children that mpiexec starts are measured if it is."""
+    """The parent's peers are ranks of the children's world, and the children's are its own."""
     program = mpi.compile("spawn.c")
     plain = run_command(*mpi.mpiexec_words(1), program, env=mpi.environment(), cwd=tmp_path)
     run = ranks(1, program, options=["--trace"], outside=outside)
@@ -201,4 +202,63 @@ def test_spawn(mpi, ranks, tmp_path, outside):
                       for r in call.records if r.get("message") in ("send", "recv"))
     parent = [("recv", 4, 0), ("recv", 4, 1), ("send", 4, 0), ("send", 4, 1)]
     children = [("recv", 4, 0), ("recv", 4, 0), ("send", 4, 0), ("send", 4, 0)]
-    assert messages == sorted(parent + children if outside else parent)
+    assert messages == sorted(parent + children)
+
+
+def may_spawn(mpi, tmp_path):
+    result = run_command(*mpi.mpiexec_words(1), mpi.compile("spawn.c"), env=mpi.environment(), cwd=tmp_path)
+    if result.returncode:
+        pytest.skip("this MPI cannot spawn here")
+
+
+# Of 2 ranks: messages between the groups, 5 each way, twice; and once round each communicator of both worlds.
+WORLDS = {"world": (4 * 5 * 2 * 2 + 4 + 4 + 3, 8), "multiple": (4 * 5 * 2 * 2 + 4 + 4 + 3, 8),
+          "self": (2 * (2 * 5 * 2 * 2 + 3 + 3 + 2), 16)}
+
+
+@pytest.mark.parametrize("outside", [False, True], ids=["below mpiexec", "around mpiexec"])
+@pytest.mark.parametrize("mode", WORLDS)
+def test_worlds(mpi, ranks, tmp_path, mode, outside):
+    """Parents and children know one communicator; messages and collectives on it, and on what is made of it, are whole."""
+    may_spawn(mpi, tmp_path)
+    run = ranks(2, mpi.compile("worlds.c"), mode, options=["--trace"], outside=outside)
+    assert (run.returncode, run.stdout) == (0, "done\n"), run.stderr
+    counts = report_json(run.path)["quality"]["matching"][0]
+    messages, collectives = WORLDS[mode]
+    assert (counts["matched"], counts["collectives"]) == (messages, collectives)
+    assert not any(counts[name] for name in ("unsure", "resized", "reversed", "partial", "differing"))
+    assert not any(counts["sends"].values()) and not any(counts["receives"].values())
+    assert "env" not in {process["program"] for process in run.records() if process["record"] == "process"}
+    out = tmp_path / f"{mode}{outside}"
+    assert run_command(HYBRID_CONVERT, run.path, "--to", "otf2", "-o", out).returncode == 0
+    if shutil.which("otf2-print"):
+        lines = Counter(line.split(" ")[0] for line in run_command("otf2-print", out / "traces.otf2").stdout.splitlines())
+        assert lines["MPI_SEND"] == lines["MPI_RECV"] == messages
+        assert lines["MPI_COLLECTIVE_END"] >= 2 * collectives
+
+
+NOT_THERE = """
+#include <mpi.h>
+#include <stdio.h>
+int main(int argc, char **argv)
+{
+	MPI_Comm children;
+	int error, result;
+	MPI_Init(&argc, &argv);
+	MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
+	result = MPI_Comm_spawn(argv[1], MPI_ARGV_NULL, 1, MPI_INFO_NULL, 0, MPI_COMM_SELF, &children, &error);
+	printf("%d\\n", result != MPI_SUCCESS);
+	MPI_Finalize();
+	return 0;
+}
+"""
+
+
+@pytest.mark.parametrize("name", ["./not_there", "not_there", "/tmp", "/etc/passwd"])
+def test_spawn_of_what_cannot_run(mpi, ranks, tmp_path, name):
+    """MPI's own words and exit status: nothing of ours stands in front of what is not found."""
+    may_spawn(mpi, tmp_path)
+    program = mpi.compile(NOT_THERE)
+    plain = run_command(*mpi.mpiexec_words(1), program, name, env=mpi.environment(), cwd=tmp_path)
+    run = ranks(1, program, name)
+    assert (run.returncode, run.stdout) == (plain.returncode, plain.stdout)
