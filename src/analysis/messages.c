@@ -8,6 +8,8 @@
  * order in which receives were complete. So: queues by envelope (as the status resolved it), sends in
  * the order in which their calls began, receives in the order in which the calls began that posted them.
  *
+ * Where threads of a process call at the same time, calls have no such order: see overlap.c.
+ *
  * Of a receive that is under way it is not known which envelope it gets. What its process received with
  * later ones waits for it, in a list by start, unless too much waits. What was cancelled is in no queue.
  */
@@ -95,24 +97,34 @@ static uint64_t doubt(const struct rank *a, const struct rank *b)
 	return a->info->clock_error + b->info->clock_error;
 }
 
-/* Whether it was received before the call began that sent it. */
-static bool is_reversed(struct hyb_totals *totals, const struct op *send, const struct op *recv)
+/* By how much it was received before the call began that sent it, ns. */
+static uint64_t time_before(const struct op *send, const struct op *recv)
 {
 	uint64_t sent = send->end.started.call.time, received = recv->end.completed.time;
+
+	return sent == HYB_TIME_UNKNOWN || received >= sent ? 0 : sent - received;
+}
+
+bool message_is_reversed(const struct op *send, const struct op *recv)
+{
+	return time_before(send, recv) > doubt(send->self, recv->self);
+}
+
+static bool count_reversed(struct hyb_totals *totals, const struct op *send, const struct op *recv)
+{
+	uint64_t by = time_before(send, recv);
 
 	if (doubt(send->self, recv->self) == HYB_TIME_UNKNOWN) {
 		totals->unordered++;
 		return false;
 	}
-	if (sent == HYB_TIME_UNKNOWN || received >= sent)
-		return false;
-	totals->reversed++;
-	if (sent - received > totals->worst)
-		totals->worst = sent - received;
-	return true;
+	totals->reversed += by > 0;
+	if (by > totals->worst)
+		totals->worst = by;
+	return by > 0;
 }
 
-static void tell_match(struct hyb_model *model, struct op *send, struct op *recv)
+void message_matched(struct hyb_model *model, struct op *send, struct op *recv)
 {
 	struct hyb_totals *totals = &model->totals;
 	bool unsure = send->self->broken || recv->self->broken || recv->late;
@@ -122,7 +134,7 @@ static void tell_match(struct hyb_model *model, struct op *send, struct op *recv
 	totals->resized += send->end.bytes != recv->end.bytes;
 	model_tell(model, &(struct answer){.kind = HYB_STEP_MATCH,
 				  .unsure = unsure,
-				  .reversed = is_reversed(totals, send, recv),
+				  .reversed = count_reversed(totals, send, recv),
 				  .send = send,
 				  .recv = recv});
 }
@@ -143,10 +155,17 @@ static struct channel *new_channel(struct hyb_model *model, const struct key *ke
 	return NULL;
 }
 
-static void leave_channel(struct hyb_model *model, struct channel *channel, struct op *op)
+void message_leaves(struct channel *channel, struct op *op)
 {
-	unlink_op(&channel->ops, op);
-	if (--channel->count)
+	bool receives = channel->overlaps && !op->is_send;
+
+	unlink_op(receives ? &channel->receives : &channel->ops, op);
+	receives ? channel->receive_count-- : channel->count--;
+}
+
+static void close_channel(struct hyb_model *model, struct channel *channel)
+{
+	if (channel->count || channel->receive_count)
 		return;
 	keys_remove(&model->channels, &channel->key);
 	pool_give(&model->channel_pool, channel);
@@ -184,6 +203,14 @@ static bool is_lone(struct hyb_model *model, struct op *op)
 	return true;
 }
 
+static void join_channel(struct channel *channel, struct op *op)
+{
+	bool receives = channel->overlaps && !op->is_send;
+
+	insert_op(receives ? &channel->receives : &channel->ops, op);
+	receives ? channel->receive_count++ : channel->count++;
+}
+
 static void place(struct hyb_model *model, struct op *op)
 {
 	struct channel *channel;
@@ -200,14 +227,21 @@ static void place(struct hyb_model *model, struct op *op)
 		pool_give(&model->ops, op);
 		return;
 	}
-	other = channel->ops.first;
-	if (!other || other->is_send == op->is_send) {
-		insert_op(&channel->ops, op);
-		channel->count++;
+	if (op->self->parallel || op->peer->parallel) {
+		channel->overlaps = true;
+		join_channel(channel, op);
+		overlap_settle(model, channel);
+		close_channel(model, channel);
 		return;
 	}
-	leave_channel(model, channel, other);
-	tell_match(model, op->is_send ? op : other, op->is_send ? other : op);
+	other = channel->ops.first;
+	if (!other || other->is_send == op->is_send) {
+		join_channel(channel, op);
+		return;
+	}
+	message_leaves(channel, other);
+	close_channel(model, channel);
+	message_matched(model, op->is_send ? op : other, op->is_send ? other : op);
 }
 
 /* -------------------------------------------------------------- receives */
@@ -351,7 +385,8 @@ static void cancel_send(struct hyb_model *model, const struct request *request)
 		op = op->next;
 	if (!op)
 		return;
-	leave_channel(model, channel, op);
+	message_leaves(channel, op);
+	close_channel(model, channel);
 	tell_lone(model, op, HYB_LONE_CANCELLED);
 }
 
@@ -377,6 +412,11 @@ static enum hyb_lone why_alone(const struct op *op)
 	return op->peer->why;
 }
 
+void message_alone(struct hyb_model *model, struct op *op)
+{
+	tell_lone(model, op, why_alone(op));
+}
+
 static int by_start(const void *a, const void *b)
 {
 	const struct op *x = *(struct op *const *)a, *y = *(struct op *const *)b;
@@ -394,7 +434,7 @@ static struct channel *sends_for(const struct hyb_model *model, const struct op 
 		return NULL;
 	key = envelope(op);
 	channel = keys_get(&model->channels, &key);
-	return channel && channel->ops.first->is_send ? channel : NULL;
+	return channel && channel->ops.first && channel->ops.first->is_send ? channel : NULL;
 }
 
 /*
@@ -413,7 +453,7 @@ static void flush_receives(struct hyb_model *model, struct rank *rank)
 		unlink_op(&rank->receives, op);
 		sends = sends_for(model, op);
 		if (sends) {
-			op->late = sends->count > sends->wanted || op->peer->why;
+			op->late = sends->count > sends->wanted + sends->receive_count || op->peer->why;
 			sends->wanted--;
 		}
 		if (!op->pending)
@@ -425,6 +465,14 @@ static void flush_receives(struct hyb_model *model, struct rank *rank)
 	}
 }
 
+static void add_op(struct hyb_model *model, struct op ***all, size_t *count, struct op *op)
+{
+	if (array_room(all, *count, sizeof(**all)))
+		(*all)[(*count)++] = op;
+	else
+		model->failed = true;
+}
+
 /* All of the channels, which are empty then. */
 static struct op **take_all(struct hyb_model *model, size_t *ret_count)
 {
@@ -434,13 +482,12 @@ static struct op **take_all(struct hyb_model *model, size_t *ret_count)
 	for (size_t i = 0; i < model->channels.room; i++) {
 		struct channel *channel = model->channels.slots[i].item;
 
-		for (struct op *op = channel ? channel->ops.first : NULL; op; op = op->next) {
-			if (!array_room(&all, count, sizeof(*all))) {
-				model->failed = true;
-				break;
-			}
-			all[count++] = op;
-		}
+		if (channel && channel->overlaps)
+			overlap_flush(model, channel);
+		for (struct op *op = channel ? channel->ops.first : NULL; op; op = op->next)
+			add_op(model, &all, &count, op);
+		for (struct op *op = channel ? channel->receives.first : NULL; op; op = op->next)
+			add_op(model, &all, &count, op);
 	}
 	keys_release(&model->channels);
 	*ret_count = count;
@@ -461,6 +508,6 @@ void messages_flush(struct hyb_model *model)
 	if (count)
 		qsort(all, count, sizeof(struct op *), by_start);
 	for (size_t i = 0; i < count; i++)
-		tell_lone(model, all[i], why_alone(all[i]));
+		message_alone(model, all[i]);
 	free(all);
 }

@@ -219,9 +219,9 @@ void model_feed(struct hyb_model *model, const struct hyb_event *event)
 
 void model_flush(struct hyb_model *model)
 {
+	model->flushed = true;
 	messages_flush(model);
 	collectives_flush(model);
-	model->flushed = true;
 }
 
 /* ---------------------------------------------------------------- answers */

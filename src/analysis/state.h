@@ -31,12 +31,17 @@ struct op_list {
 	struct op *first, *last; /* in the order of their starts */
 };
 
-/* Sends without a receive or receives without a send, never both, of one envelope; never empty. */
+/*
+ * Sends without a receive or receives without a send, never both, of one envelope; never empty. Of processes
+ * whose threads are in MPI at the same time both: `ops` are the sends then.
+ */
 struct channel {
 	struct key key;
-	struct op_list ops;
-	size_t count;
+	struct op_list ops, receives;
+	size_t count, receive_count;
 	size_t wanted; /* sends: by receives that were behind pending ones until the end */
+	size_t next_try; /* of overlap_settle(), when as many have piled up */
+	bool overlaps; /* both */
 };
 
 /* A number of a process whose operation is under way. */
@@ -161,6 +166,16 @@ void message_awaited(
 	struct hyb_model *model, struct rank *rank, struct track *track, const struct hyb_moment *moment);
 void message_given_up(struct hyb_model *model, struct track *track);
 void messages_flush(struct hyb_model *model);
+/* Answers: one message; an end that has no other one. They are in no list any more. */
+void message_matched(struct hyb_model *model, struct op *send, struct op *recv);
+void message_alone(struct hyb_model *model, struct op *op);
+/* Whether it was received before the call began that sent it, for certain. */
+bool message_is_reversed(const struct op *send, const struct op *recv);
+void message_leaves(struct channel *channel, struct op *op);
+
+/* overlap.c: pairs what an `overlaps` channel has, as far as nothing that comes can change it; all of it. */
+void overlap_settle(struct hyb_model *model, struct channel *channel);
+void overlap_flush(struct hyb_model *model, struct channel *channel);
 
 /* collectives.c */
 void collective_joined(struct hyb_model *model, struct rank *rank, const struct hyb_moment *moment);

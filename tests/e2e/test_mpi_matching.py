@@ -19,6 +19,15 @@ def received(run):
     return [[tuple(map(int, line.split())) for line in run.truth(rank)] for rank in range(run.count)]
 
 
+def matches(run):
+    """Sender, place among what it sent, receiver, place there, unsure: of each message."""
+    result = run_command(SHOW, run.path)
+    assert (result.returncode, result.stderr) == (0, "")
+    for line in result.stdout.splitlines():
+        sender, sent, receiver, place, unsure = line.split()
+        yield sender, int(sent), receiver, int(place), unsure == "1"
+
+
 def matching(run):
     report = report_json("--unmatched", run.path)
     return report, report["quality"]["matching"][0]
@@ -27,12 +36,8 @@ def matching(run):
 def test_right_partners(run):
     """Wild cards, persistent requests and matched probes, complete in any order, on overlapping communicators."""
     truth = received(run)
-    result = run_command(SHOW, run.path)
-    assert (result.returncode, result.stderr) == (0, "")
-    found = {}
-    for line in result.stdout.splitlines():
-        sender, sent, receiver, place = map(int, line.split())
-        found[receiver, place] = (sender, sent)
+    found = {(int(receiver.split(".")[0]), place): (int(sender.split(".")[0]), sent)
+             for sender, sent, receiver, place, _ in matches(run)}
     assert found == {(rank, i): message for rank in range(run.count) for i, message in enumerate(truth[rank])}
     report, counts = matching(run)
     assert counts["matched"] == len(found) > 200
@@ -68,3 +73,28 @@ def test_no_trace(mpi, ranks):
     assert report_json("--unmatched", run.path)["quality"]["matching"] == [None]
     text = run_command(HYBRID_REPORT, "--quality", run.path).stdout
     assert "not matched: there is no trace with regions (hybrid-run --trace)" in " ".join(text.split())
+
+
+@pytest.mark.parametrize("turns", [0, 1], ids=["at the same time", "in turns"])
+@pytest.mark.parametrize("sizes", [1, 7])
+def test_threads_with_equal_envelopes(mpi, ranks, sizes, turns):
+    """What is told as certain is certain, sizes disprove what is not, and calls in turns are not unsure."""
+    run = ranks(2, mpi.compile("alike.c"), "100", str(sizes), str(turns), options=["--trace"])
+    assert run.returncode == 0, run.stderr
+    files = [[run.truth_path.with_name(f"{run.truth_path.name}.{rank}.{thread}").read_text().splitlines()
+              for thread in range(4)] for rank in range(2)]
+    senders = [f"0.{lines[0]}" for lines in files[0]]
+    truth = {(f"1.{lines[0]}", place): tuple(map(int, line.split()))
+             for lines in files[1] for place, line in enumerate(lines[1:])}
+    wrong, unsure, count = 0, 0, 0
+    for sender, sent, receiver, place, doubtful in matches(run):
+        thread, number = truth[receiver, place]
+        count += 1
+        unsure += doubtful
+        wrong += not doubtful and (senders[thread], number) != (sender, sent)
+        assert sizes == 1 or (senders.index(sender) + sent) % sizes == (thread + number) % sizes
+    counts = matching(run)[1]
+    assert (wrong, count, counts["matched"], counts["unsure"]) == (0, 400, 400, unsure)
+    assert (counts["resized"], counts["reversed"]) == (0, 0)
+    if turns:
+        assert unsure == 0

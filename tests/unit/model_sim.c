@@ -258,7 +258,9 @@ static void do_send(struct sim *s, uint32_t rank, uint32_t thread)
 	*m = (struct sim_message){.from = rank, .bytes = sim_draw(s, 1u << 30), .flying = true};
 	m->to = choose_peer(s, rank, &m->comm);
 	/* The order of calls in different threads is nobody's. */
-	m->tag = (int)(sim_draw(s, TAGS) + thread * TAGS);
+	m->tag = (int)(sim_draw(s, TAGS) + (s->options->alike ? 0 : thread * TAGS));
+	if (s->options->alike)
+		m->bytes = sim_draw(s, 2);
 	if (f == F_SSEND && !is_awaited(s, id))
 		f = F_SEND;
 	m->request = f == F_ISEND ? ++s->ranks[rank].requests : 0;
@@ -282,7 +284,7 @@ static void do_receive(struct sim *s, uint32_t rank, uint32_t thread)
 	r->from = (int)choose_peer(s, rank, &r->comm);
 	if (!sim_draw(s, 3))
 		r->from = ANY;
-	r->tag = sim_draw(s, 2) ? (int)sim_draw(s, SIM_THREADS * TAGS) : ANY;
+	r->tag = sim_draw(s, 2) ? (int)sim_draw(s, s->options->alike ? TAGS : SIM_THREADS * TAGS) : ANY;
 	if (f == F_RECV && !is_coming(s, id))
 		f = F_IRECV;
 	enter(s, rank, thread, f);

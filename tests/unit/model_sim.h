@@ -19,6 +19,7 @@ struct sim_options {
 	uint64_t seed;
 	unsigned steps;
 	bool threads; /* some ranks have two that call at the same time */
+	bool alike; /* and their messages have equal envelopes, and one of two sizes */
 	bool worlds; /* ranks are of two worlds, and inter-communicators join them */
 	bool absent; /* a rank's file is missing */
 	bool cut; /* a rank's trace ends in the middle */

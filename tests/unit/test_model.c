@@ -123,6 +123,25 @@ static void test_unfinished(void **state)
 	assert_true(wrong && wrong < unsure && unsure < matched);
 }
 
+/* Threads whose messages are all alike: those whose calls overlap are unsure, the others right. */
+static void test_alike(void **state)
+{
+	struct sim_results r;
+	uint64_t matched = 0, unsure = 0;
+
+	for (uint64_t seed = 0; seed < CASES; seed++) {
+		struct sim_options o = options_of(seed);
+
+		o.threads = o.alike = true;
+		simulate(o, &r, &matched);
+		assert_int_equal(r.matched, r.true_matches);
+		assert_int_equal(r.resized, 0);
+		assert_int_equal(r.sends[HYB_LONE_NONE], r.unreceived);
+		unsure += r.unsure;
+	}
+	assert_true(unsure > CASES && unsure < matched / 2);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -130,6 +149,7 @@ int main(void)
 		cmocka_unit_test(test_absent),
 		cmocka_unit_test(test_cut),
 		cmocka_unit_test(test_unfinished),
+		cmocka_unit_test(test_alike),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
