@@ -294,7 +294,7 @@ struct hyb_def_ended {
 	struct hyb_def def;
 	uint64_t tick;
 	uint64_t cpu; /* ns, in program and kernel, with that of its own children that it waited for */
-	uint32_t pid;
+	uint32_t pid; /* 0: not known, the C library waited (system(), pclose()) */
 	int32_t status; /* as wait() gives it */
 };
 
@@ -312,7 +312,7 @@ enum hyb_unmeasured {
 struct hyb_def_program {
 	struct hyb_def def;
 	uint64_t tick;
-	uint32_t pid;
+	uint32_t pid; /* 0: of the shell of system() or popen() */
 	uint16_t unmeasured; /* enum hyb_unmeasured */
 	uint16_t path_len;
 	/* path */

@@ -331,6 +331,8 @@ int experiment_end(const struct experiment *e, const struct outcome *outcome)
 	if (out)
 		put_outcome(out, outcome->wall, nanoseconds(&outcome->usage.ru_utime),
 			nanoseconds(&outcome->usage.ru_stime), outcome->usage.ru_maxrss, outcome->status);
+	if (out)
+		fprintf(out, "pid %d\n", (int)outcome->pid);
 	remove_marks(e);
 	return close_record(e, out);
 }

@@ -85,6 +85,7 @@ struct runtime {
 	uint32_t record_max; /* bytes of the largest trace record */
 	_Atomic(uint32_t) next_location;
 	_Atomic(uint32_t) next_handle; /* of MPI */
+	_Atomic(uint64_t) noted_cpu; /* ns of children whose end was noted, here or in a parent */
 	_Atomic(bool) anchor_busy; /* one writer of header->last at a time */
 	uint32_t own_module; /* id of this library */
 	const struct source *source; /* NULL: no sampling */

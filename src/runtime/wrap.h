@@ -53,6 +53,7 @@
 			char *const *, char *const *)) \
 	F(int, system, (const char *)) \
 	F(FILE *, popen, (const char *, const char *)) \
+	F(int, pclose, (FILE *)) \
 	F(int, execveat, (int, const char *, char *const *, char *const *, int)) \
 	F(void, _exit, (int)) \
 	F(int, sigaction, (int, const struct sigaction *, struct sigaction *)) \
@@ -139,6 +140,13 @@ void wrap_release(struct thread *t);
 /* CPU time in ns of children that have ended and were waited for, with theirs; 0: not known.
  * Async-signal-safe */
 uint64_t wait_cpu_children(void);
+
+/*
+ * Around a call in which the C library waits for a child by itself: what it took is what the CPU time of
+ * children that no other wait has noted grows by. errno is kept
+ */
+uint64_t wait_hidden_begin(void);
+void wait_hidden_end(uint64_t begin, int status);
 
 /* Blocks or unblocks our signal in the kernel; true if that changed the mask. Owner thread */
 bool signal_block(bool block);

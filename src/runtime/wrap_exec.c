@@ -372,12 +372,23 @@ EXPORT int posix_spawnp(pid_t *pid, const char *file, const posix_spawn_file_act
 	return error;
 }
 
+/* The C library makes the child, waits for it, and keeps its number for itself. */
+static void note_shell(void)
+{
+	note_spawned(0, "/bin/sh", environ, false);
+}
+
 EXPORT int system(const char *command)
 {
+	uint64_t begin = wait_hidden_begin();
 	struct signal_inherited inherited = signal_inherit_begin();
 	int status = REAL(system)(command);
 
 	signal_inherit_end(&inherited);
+	if (command && status != -1) {
+		note_shell();
+		wait_hidden_end(begin, status);
+	}
 	return status;
 }
 
@@ -387,7 +398,19 @@ EXPORT FILE *popen(const char *command, const char *mode)
 	FILE *file = REAL(popen)(command, mode);
 
 	signal_inherit_end(&inherited);
+	if (file)
+		note_shell();
 	return file;
+}
+
+EXPORT int pclose(FILE *file)
+{
+	uint64_t begin = wait_hidden_begin();
+	int status = REAL(pclose)(file);
+
+	if (status != -1)
+		wait_hidden_end(begin, status);
+	return status;
 }
 
 EXPORT void _exit(int status)

@@ -31,8 +31,36 @@ static void note_end(pid_t pid, int status, uint64_t cpu)
 {
 	struct hyb_def_ended def = {.tick = clock_tick(), .cpu = cpu, .pid = (uint32_t)pid, .status = status};
 
-	if (pid > 0 && (WIFEXITED(status) || WIFSIGNALED(status)) && store.header && rt.pid == getpid())
-		store_define(HYB_DEF_ENDED, &def, sizeof(def), NULL, 0, NULL, 0);
+	if (!(WIFEXITED(status) || WIFSIGNALED(status)) || !store.header || rt.pid != getpid())
+		return;
+	atomic_fetch_add(&rt.noted_cpu, cpu);
+	store_define(HYB_DEF_ENDED, &def, sizeof(def), NULL, 0, NULL, 0);
+}
+
+static uint64_t not_noted(void)
+{
+	return wait_cpu_children() - atomic_load(&rt.noted_cpu);
+}
+
+uint64_t wait_hidden_begin(void)
+{
+	return store.header ? not_noted() : 0;
+}
+
+/* Another thread may have waited meanwhile, and not yet noted it. */
+static void note_hidden(pid_t pid, int status, uint64_t begin)
+{
+	int64_t cpu = store.header ? (int64_t)(not_noted() - begin) : 0;
+	int saved = errno;
+
+	if (cpu > 0)
+		note_end(pid, status, (uint64_t)cpu);
+	errno = saved;
+}
+
+void wait_hidden_end(uint64_t begin, int status)
+{
+	note_hidden(0, status, begin);
 }
 
 EXPORT pid_t wait4(pid_t pid, int *status, int options, struct rusage *usage)
@@ -72,19 +100,18 @@ static int status_of(const siginfo_t *info)
 	return info->si_code == CLD_EXITED ? (info->si_status & 0xff) << 8 : info->si_status & 0x7f;
 }
 
-/* It gives no CPU time: by what that of all children has grown is the child's, if no other thread waits, too.
- */
+/* It gives no CPU time. */
 EXPORT int waitid(idtype_t type, id_t id, siginfo_t *info, int options)
 {
 	bool ends = info && (options & WEXITED) && !(options & WNOWAIT);
-	uint64_t before = ends ? wait_cpu_children() : 0;
+	uint64_t begin = ends ? wait_hidden_begin() : 0;
 	struct thread *t = wrap_hold();
 	int result = REAL(waitid)(type, id, info, options), saved = errno;
 
 	wrap_release(t);
+	errno = saved;
 	if (!result && ends && info->si_pid &&
 		(info->si_code == CLD_EXITED || info->si_code == CLD_KILLED || info->si_code == CLD_DUMPED))
-		note_end(info->si_pid, status_of(info), wait_cpu_children() - before);
-	errno = saved;
+		note_hidden(info->si_pid, status_of(info), begin);
 	return result;
 }

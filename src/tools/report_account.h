@@ -7,6 +7,7 @@
 
 #include "tools/report.h"
 
+struct images;
 struct style;
 
 /* A program that was not measured. */
@@ -32,12 +33,9 @@ struct account {
 	size_t program_count;
 };
 
-/* account_release() frees what is in *ret. 0 or HYB_ENOMEM. */
-int account_make(const struct report_inputs *inputs, struct account *ret);
+/* Of related images. account_release() frees what is in *ret. 0 or HYB_ENOMEM. */
+int account_make(const struct images *images, struct account *ret);
 void account_release(struct account *account);
-
-/* How the process ended, by who waited for it, as wait() gives it. False: nobody of the experiment knows. */
-bool account_status(const struct hyb_process *process, int *ret_status);
 
 /* Lines and members of the quality block. */
 void report_quality_account(const struct style *style, const struct account *account);

@@ -6,6 +6,7 @@
 #include "profile/intern.h"
 #include "tools/report.h"
 #include "tools/report_account.h"
+#include "tools/report_images.h"
 
 /* What the runtime said. */
 struct fact_note {
@@ -30,6 +31,7 @@ struct fact_damage {
 
 /* Owns its texts. The order of everything is that of the texts, whichever process came first. */
 struct facts {
+	struct images images; /* of all experiments */
 	struct account account;
 	size_t killed; /* processes that ended without a word, and nobody says how, or by a signal */
 	size_t running; /* still run, on this machine */
@@ -52,6 +54,13 @@ struct facts {
 /* report_gather.c. NULL when memory is out. */
 struct facts *facts_gather(const struct report_inputs *inputs);
 void facts_free(struct facts *facts); /* accepts NULL */
+
+/*
+ * The same in two steps, for ranks of which each has a part of the files: what the part says, and what only
+ * all parts together do (the account, and how processes ended). The second returns 0 or HYB_ENOMEM.
+ */
+struct facts *facts_gather_part(const struct report_inputs *inputs);
+int facts_finish(struct facts *facts, const struct report_inputs *inputs);
 
 /*
  * Facts of the same experiments, of processes that another rank looked at: as bytes, and added. Damage

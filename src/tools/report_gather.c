@@ -9,36 +9,22 @@
 
 #include "base/array.h"
 #include "format/format.h"
-#include "profile/running.h"
 
-/* Whether the next image of this process is in the experiment. */
-static bool went_on(const struct hyb_process *process)
+static void count_state(const struct images *images, size_t i, struct facts *facts)
 {
-	for (size_t i = 0; i < hyb_process_count(process->experiment); i++) {
-		const struct hyb_process *other = hyb_process_at(process->experiment, i);
+	const struct image *image = &images->list[i];
 
-		if (other->pid == process->pid && other->image > process->image &&
-			!strcmp(other->host, process->host))
-			return true;
-	}
-	return false;
-}
-
-static void count_state(const struct hyb_process *process, struct facts *facts)
-{
-	int status;
-
-	switch (process->state) {
+	switch (image->state) {
 	case HYB_STATE_RUNNING:
-		if (account_status(process, &status))
-			facts->killed += WIFSIGNALED(status);
-		else if (process_is_running(process))
+		if (image->waited)
+			facts->killed += WIFSIGNALED(image->status);
+		else if (image->running)
 			facts->running++;
 		else
 			facts->killed++;
 		break;
 	case HYB_STATE_EXEC:
-		facts->replaced += !went_on(process);
+		facts->replaced += images_last(images, i) == i;
 		break;
 	case HYB_STATE_STOPPED:
 		facts->stopped++;
@@ -179,7 +165,6 @@ static int gather_process(const struct hyb_process *process, struct strings *che
 {
 	int r = gather_changed(process, checked, facts);
 
-	count_state(process, facts);
 	count_trace(process, facts);
 	for (size_t n = 0; !r && n < process->note_count; n++)
 		r = add_note(
@@ -207,9 +192,14 @@ static int gather_experiment(
 	const char *text;
 	int r = 0;
 
-	for (size_t i = 0; !r && i < hyb_process_count(experiment); i++)
-		if (takes_part(inputs->options, hyb_process_at(experiment, i)))
-			r = gather_process(hyb_process_at(experiment, i), checked, facts);
+	for (size_t i = 0; !r && i < hyb_process_count(experiment); i++) {
+		const struct hyb_process *process = hyb_process_at(experiment, i);
+		bool part = takes_part(inputs->options, process);
+
+		r = part ? gather_process(process, checked, facts) : 0;
+		if (!r)
+			r = images_add(&facts->images, process, e, part, &facts->strings);
+	}
 	facts->damage[e].count = hyb_damage_count(experiment);
 	for (size_t i = 0; !r && (text = hyb_damage_text(experiment, i)); i++)
 		r = add_damage(facts, e, text);
@@ -247,7 +237,7 @@ static void sort(struct facts *facts)
 		qsort(facts->changed, facts->changed_count, sizeof(*facts->changed), compare_texts);
 }
 
-struct facts *facts_gather(const struct report_inputs *inputs)
+struct facts *facts_gather_part(const struct report_inputs *inputs)
 {
 	struct facts *facts = calloc(1, sizeof(*facts));
 	struct strings checked = {0};
@@ -260,14 +250,51 @@ struct facts *facts_gather(const struct report_inputs *inputs)
 	for (size_t e = 0; !r && e < facts->experiment_count; e++)
 		r = gather_experiment(inputs, e, &checked, facts);
 	strings_release(&checked);
-	if (!r)
-		r = account_make(inputs, &facts->account);
 	if (r || !facts->damage) {
 		facts_free(facts);
 		return NULL;
 	}
 	sort(facts);
 	return facts;
+}
+
+/* Whether what the kernel says is there of all: files before 1.4 have nothing of it. */
+static bool has_account(const struct report_inputs *inputs, const struct images *images)
+{
+	bool known = images->count && !report_selects(inputs->options);
+
+	for (size_t e = 0; e < inputs->count; e++)
+		known &= hyb_experiment_value(inputs->items[e].experiment, "user_ns") != NULL;
+	for (size_t i = 0; i < images->count; i++)
+		known &= images->list[i].hybrid_run || images->list[i].cpu_start;
+	return known;
+}
+
+int facts_finish(struct facts *facts, const struct report_inputs *inputs)
+{
+	struct images *images = &facts->images;
+	int r = 0;
+
+	for (size_t e = 0; !r && e < inputs->count; e++)
+		r = images_add_command(images, inputs->items[e].experiment, e, &facts->strings);
+	if (!r)
+		r = images_relate(images);
+	if (r)
+		return r;
+	for (size_t i = 0; i < images->count; i++)
+		if (images->list[i].selected)
+			count_state(images, i, facts);
+	return has_account(inputs, images) ? account_make(images, &facts->account) : 0;
+}
+
+struct facts *facts_gather(const struct report_inputs *inputs)
+{
+	struct facts *facts = facts_gather_part(inputs);
+
+	if (!facts || !facts_finish(facts, inputs))
+		return facts;
+	facts_free(facts);
+	return NULL;
 }
 
 void facts_free(struct facts *facts)
@@ -281,6 +308,7 @@ void facts_free(struct facts *facts)
 	free(facts->notes);
 	free(facts->pythons);
 	account_release(&facts->account);
+	images_release(&facts->images);
 	strings_release(&facts->strings);
 	free(facts);
 }
@@ -289,10 +317,7 @@ void facts_free(struct facts *facts)
 
 void facts_pack(const struct facts *facts, struct blob *blob)
 {
-	blob_put(blob, facts->killed);
-	blob_put(blob, facts->running);
-	blob_put(blob, facts->replaced);
-	blob_put(blob, facts->stopped);
+	images_pack(&facts->images, blob);
 	blob_put(blob, facts->ranks);
 	blob_put(blob, facts->traced);
 	blob_put(blob, facts->traced_bytes);
@@ -340,17 +365,13 @@ static int unpack_said(struct facts *facts, struct blob_reader *from)
 
 int facts_merge(struct facts *facts, struct blob_reader *from)
 {
-	int r;
+	int r = images_merge(&facts->images, from, &facts->strings);
 
-	facts->account.known = false; /* children may be here whose parents are there */
-	facts->killed += (size_t)blob_get(from);
-	facts->running += (size_t)blob_get(from);
-	facts->replaced += (size_t)blob_get(from);
-	facts->stopped += (size_t)blob_get(from);
 	facts->ranks += (size_t)blob_get(from);
 	facts->traced += (size_t)blob_get(from);
 	facts->traced_bytes += blob_get(from);
-	r = unpack_said(facts, from);
+	if (!r)
+		r = unpack_said(facts, from);
 	for (size_t e = 0; !r && e < facts->experiment_count; e++) {
 		facts->damage[e].count += (size_t)blob_get(from);
 		for (size_t left = blob_get_count(from); !r && left; left--)

@@ -60,7 +60,7 @@ void report_quality_account(const struct style *style, const struct account *a)
 		add_part(&text, &comma, a->others, "in threads that were not measured");
 		add_part(&text, &comma, a->after, "ending processes");
 		add_part(&text, &comma, a->unmeasured, "in programs that were not measured");
-		add_part(&text, &comma, a->unseen, "that no process waited for by itself");
+		add_part(&text, &comma, a->unseen, "of children that nobody measured waited for");
 		text_line(style, INK_BOLD, "outside", &text);
 	}
 	for (size_t i = 0; i < a->program_count && i < LISTED; i++)

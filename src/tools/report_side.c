@@ -129,7 +129,7 @@ static void add_all(struct part *part)
 	for (size_t i = 0; profile && !part->error.code && i < inputs->count; i++)
 		profile_add(profile, inputs->items[i].experiment, inputs->items[i].symbols, &part->error);
 	if (!part->error.code)
-		inputs->facts = facts_gather(inputs);
+		inputs->facts = facts_gather_part(inputs);
 	if (!profile || !inputs->facts)
 		fail(part, HYB_ENOMEM, "out of memory");
 }
@@ -268,6 +268,8 @@ static void finish(struct part *part, const struct report_options *o)
 	for (size_t i = 0; !part->error.code && i < inputs->count; i++)
 		if (!part->opened[i].processes)
 			fail(part, part->opened[i].first.code, part->opened[i].first.text);
+	if (!part->error.code && facts_finish(inputs->facts, inputs))
+		fail(part, HYB_ENOMEM, "out of memory");
 	if (!part->error.code)
 		profile_finish(profile, &part->error);
 	if (!part->error.code && report_selects(o) && !profile_quality(profile)->locations) {

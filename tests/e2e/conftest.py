@@ -3,7 +3,6 @@
 import ctypes
 import json
 import os
-import re
 import shutil
 import signal
 import subprocess
@@ -49,12 +48,6 @@ def report_json(*arguments):
         else:
             report["tree"] = node
     return report
-
-
-def without_account(text):
-    """A report, or its JSON, without what no thread has run: several processes that report together do not tell it."""
-    text = re.sub(r',"account":\{.*?\]\}', "", text)
-    return re.sub(r"(?m)^(outside|missing) .*\n(?: {9}.*\n)*", "", text)
 
 
 def path_of(nodes, number):

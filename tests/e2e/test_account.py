@@ -177,6 +177,78 @@ int main(void)
     assert account_of(e)["unseen_ns"] <= 0.02 * int(e.values["user_ns"]) + 2e6
 
 
+SHELLS = """
+#include <stdio.h>
+#include <stdlib.h>
+
+static void through(const char *command)
+{
+	FILE *file = popen(command, "r");
+	char line[100];
+
+	while (fgets(line, sizeof(line), file))
+		fputs(line, stdout);
+	printf("%d\\n", pclose(file));
+}
+
+int main(int argc, char **argv)
+{
+	printf("%d\\n", system(argv[1]));
+	printf("%d\\n", system(argv[2]));
+	through(argv[3]);
+	fflush(stdout);
+	if (argc > 4) {
+		clearenv();
+		printf("%d\\n", system(argv[4]));
+	}
+	return 0;
+}
+"""
+
+
+def test_children_of_the_c_library(measure, compile_c, burn, static_burn):
+    """It waits for those of system() and popen() by itself: they have names all the same, and their ends are known."""
+    program = compile_c(SHELLS)
+    commands = [f"{static_burn} 100", f"{burn} 30 3; exit 7", f"echo {burn}; exec {static_burn} 50", f"{burn} 40"]
+    alone = run(program, *commands)
+    e = measure(program, *commands)
+    assert e.stdout == alone.stdout and alone.stdout.startswith("0\n1792\n")
+    account = account_of(e)
+    found = missing(account)
+    static, shell = found[(static_burn.name, "static")], found[("sh", "environment")]
+    assert (static["processes"], shell["processes"]) == (2, 1) and len(found) == 2
+    assert static["cpu_ns"] == pytest.approx(150e6, rel=0.1) and shell["cpu_ns"] == pytest.approx(40e6, rel=0.2)
+    assert account["unseen_ns"] <= 0.02 * account["cpu_ns"]
+    assert "without a word" not in run(HYBRID_REPORT, e.path).stdout
+
+
+def test_killed_shell(measure, compile_c):
+    e = measure(compile_c(SHELLS), "kill -9 $$", "true", "true")
+    assert e.stdout.splitlines()[0] == "9"
+    assert "1 process ended without a word" in run(HYBRID_REPORT, e.path).stdout
+
+
+def test_command_that_is_not_measured(measure, burn, static_burn, tmp_path):
+    """What it starts is: hybrid-run waits for a process that has no file."""
+    launcher = tmp_path / "launcher"
+    run("gcc", "-static", "-O1", "-o", launcher, "-x", "c", "-", input="""
+#include <stdlib.h>
+int main(int argc, char **argv) { for (volatile long i = 0; i < 100000000; i++); return system(argv[1]); }
+""")
+    account = account_of(measure(launcher, f"{burn} 100; true"))
+    (one,) = account["unmeasured"]
+    assert one["program"] == str(launcher) and one["cpu_ns"] > 20e6
+    assert 100e6 <= account["threads_ns"] <= 130e6 and account["unseen_ns"] <= 0.02 * account["cpu_ns"]
+
+
+def test_first_process_of_a_namespace(measure, burn):
+    """Who waits for it knows it by another number."""
+    if os.getuid() or run("unshare", "--pid", "--fork", "true").returncode:
+        pytest.skip("PID namespaces are not permitted here")
+    account = account_of(measure("unshare", "--pid", "--fork", "sh", "-c", f"{burn} 100; true"))
+    assert not account["unmeasured"] and account["unseen_ns"] <= 0.02 * account["cpu_ns"]
+
+
 @pytest.mark.parametrize("command, killed", [("{} 30 3", False), ("sh -c '{} 30 3; exit 1'", False),
                                              ("sh -c 'kill -9 $$'", True), ("sh -c 'sh -c \"kill -9 \\$\\$\"; exit 1'", True)])
 def test_how_processes_ended(measure, burn, command, killed):

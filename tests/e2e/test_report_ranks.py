@@ -6,7 +6,7 @@ import shutil
 
 import pytest
 
-from conftest import BUILD, HYBRID_REPORT, run, without_account
+from conftest import BUILD, HYBRID_REPORT, run
 
 SYNTHETIC = BUILD / "bench/synthetic"
 VIEWS = ["--tree --json", "--reverse", "--flat=line", "--flat=rank --json", "--mpi --json", "--messages", "--over-ranks",
@@ -80,7 +80,7 @@ def outcome(*command):
     """Status, output and what hybrid-report itself says: Open MPI's mpiexec has words of its own for a status."""
     result = run(*command)
     said = [line for line in result.stderr.splitlines(True) if line.startswith("hybrid-report")]
-    return result.returncode, without_account(result.stdout), "".join(said)
+    return result.returncode, result.stdout, "".join(said)
 
 
 def assert_same(launch, *arguments):
@@ -94,6 +94,21 @@ def test_all_views(launcher, synthetic):
     path, _ = synthetic(150, 200)
     for number, view in enumerate(VIEWS):
         assert assert_same(launcher(2 + number % 4), *view.split(), path)[0] == 0
+
+
+def test_account_of_processes_in_several_parts(launcher, measure, compile_c):
+    """Who waited for a process may be in another rank's files than it."""
+    quick = compile_c("""
+#include <sys/syscall.h>
+#include <unistd.h>
+int main(void) { for (volatile int i = 0; i < 20000000; i++); syscall(SYS_exit_group, 3); }
+""")
+    static = compile_c("int main(void) { for (volatile int i = 0; i < 50000000; i++); }\n", "-static")
+    e = measure("sh", "-c", f"{quick}; {static}; {quick}; env -i {quick}; {quick}")
+    status, text, _ = assert_same(launcher(3), "--json", e.path)
+    quality = json.loads(text)["quality"]
+    assert status == 0 and quality["killed"] == 0
+    assert {one["why"] for one in quality["account"]["unmeasured"]} == {"static", "environment"}
 
 
 def test_sums_are_right(launcher, synthetic):
