@@ -15,7 +15,9 @@
 #include "thread.h"
 
 #define ABOVE 65536u /* numbers above the program's limit that ours may have */
-#define MAX_FD 65536u /* the kernel's table of descriptors is as long as the highest */
+/* The kernel's table of descriptors is as long as the highest, and each fork copies it. */
+#define MAX_FD 65536u /* for a number that the program cannot have */
+#define MAX_COMMON_FD 4096u /* for one that it could */
 #define MAX_FILE ((uint64_t)MAX_SEGMENTS * HYB_SEGMENT)
 #define MAX_PROCESSES 65535u /* of a file: hyb_chunk.process */
 #define MAX_FILES 1000u /* of a node */
@@ -209,6 +211,12 @@ static int copy_above(int fd, const struct rlimit *limit)
 	return high;
 }
 
+/* Numbers below this are the program's, too. */
+static int common(const struct rlimit *limit)
+{
+	return (int)(limit->rlim_cur < MAX_COMMON_FD ? limit->rlim_cur : MAX_COMMON_FD);
+}
+
 int sys_move_high(int fd)
 {
 	static _Atomic(bool) busy; /* who sees a limit that another thread has raised would keep it */
@@ -221,8 +229,7 @@ int sys_move_high(int fd)
 		atomic_store(&busy, false);
 	}
 	if (high < 0)
-		high = fcntl(
-			fd, F_DUPFD_CLOEXEC, (int)(limit.rlim_cur < MAX_FD ? limit.rlim_cur : MAX_FD) / 2);
+		high = fcntl(fd, F_DUPFD_CLOEXEC, common(&limit) / 2);
 	sys_close(fd);
 	return high;
 }
@@ -237,8 +244,7 @@ static void hide_fd(int fd)
 	if (limit.rlim_cur > 256) {
 		high = copy_above(fd, &limit);
 		if (high < 0)
-			high = fcntl(fd, F_DUPFD_CLOEXEC,
-				(int)(limit.rlim_cur < MAX_FD ? limit.rlim_cur : MAX_FD) - 100);
+			high = fcntl(fd, F_DUPFD_CLOEXEC, common(&limit) - 100);
 	}
 	sys_close(fd);
 	atomic_store(&store.fd, high);
