@@ -622,8 +622,12 @@ def test_full_disk(experiment, small_disk):
             assert list(disk.iterdir()) == []
 
 
-@pytest.mark.parametrize("blocks", [0, 1, 4])
-def test_file_too_large(experiment, tmp_path, blocks):
+@pytest.mark.parametrize("part", [0, 0.5, 1])
+def test_file_too_large(experiment, tmp_path, part):
+    whole = tmp_path / "whole"
+    convert(experiment, whole)
+    largest = max(path.stat().st_size for path in whole.rglob("*") if path.is_file())
+    blocks = int(part * ((largest - 1) // 1024))  # of 1024 bytes: less than the largest file
     out = tmp_path / "folder" / "out"
     out.parent.mkdir()
     command = f'ulimit -f {blocks}; exec "$0" "$@"'
