@@ -150,6 +150,7 @@ static void reopen(struct thread *t, const struct forking *f)
 			key = 0;
 		if (key && thread_busy(t)) {
 			probe_enter(t, open->kind, key, open->snippet);
+			node_at(t->top->node)->count--; /* the parent's call */
 			t->top->skipped = open->skipped;
 			thread_ready(t);
 		}

@@ -262,3 +262,14 @@ def test_spawn_of_what_cannot_run(mpi, ranks, tmp_path, name):
     plain = run_command(*mpi.mpiexec_words(1), program, name, env=mpi.environment(), cwd=tmp_path)
     run = ranks(1, program, name)
     assert (run.returncode, run.stdout) == (plain.returncode, plain.stdout)
+
+
+def test_a_singleton_calls_once(mpi, tmp_path):
+    """Open MPI's forks a daemon inside of MPI_Init: that call is the parent's alone."""
+    path = tmp_path / "alone"
+    result = run_command(HYBRID_RUN, "-o", path, mpi.compile(SUM), env=mpi.environment(), cwd=tmp_path)
+    assert (result.returncode, result.stdout) == (0, "sum 1\n"), result.stderr
+    calls = Counter()
+    for node in report_json(path)["nodes"]:
+        calls[node["name"]] += node["calls"]
+    assert (calls["MPI_Init"], calls["MPI_Allreduce"], calls["MPI_Finalize"]) == (1, 1, 1)
