@@ -58,7 +58,9 @@ enum hyb_lone {
 	HYB_LONE_CANCELLED = 4,
 	HYB_LONE_PENDING = 5, /* a receive that was never completed: whose message is not known */
 	HYB_LONE_UNKNOWN = 6, /* its communicator or peer is not known */
-	HYB_LONE_COUNT = 7
+	HYB_LONE_UNSEEN = 7, /* a send: its partner has receives that failed or were never complete, which may
+				have it */
+	HYB_LONE_COUNT = 8
 };
 
 /* One process in a collective call. */

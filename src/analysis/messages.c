@@ -409,7 +409,7 @@ static enum hyb_lone why_alone(const struct op *op)
 {
 	if (op->self->broken || op->peer->broken)
 		return HYB_LONE_CUT;
-	return op->peer->why;
+	return !op->peer->why && op->is_send && op->peer->unseen ? HYB_LONE_UNSEEN : op->peer->why;
 }
 
 void message_alone(struct hyb_model *model, struct op *op)
@@ -456,6 +456,7 @@ static void flush_receives(struct hyb_model *model, struct rank *rank)
 			op->late = sends->count > sends->wanted + sends->receive_count || op->peer->why;
 			sends->wanted--;
 		}
+		rank->unseen |= op->pending;
 		if (!op->pending)
 			place(model, op);
 		else if (op->end.request)
@@ -500,8 +501,10 @@ void messages_flush(struct hyb_model *model)
 	size_t count;
 
 	for (struct request *r = model->oldest_request; r; r = r->newer)
-		if (r->recv && r->recv->late)
+		if (r->recv && r->recv->late) {
+			r->recv->self->unseen = true;
 			tell_lone(model, r->recv, HYB_LONE_PENDING);
+		}
 	for (size_t i = 0; i < model->rank_count; i++)
 		flush_receives(model, &model->ranks[i]);
 	all = take_all(model, &count);

@@ -92,6 +92,20 @@ static bool receives(const char *name)
 	       !strncmp(name, "MPI_Mprobe", 10);
 }
 
+/* Calls that may have got a message also where they fail. */
+static bool completes(const char *name)
+{
+	return receives(name) || !strncmp(name, "MPI_Wait", 8) || !strncmp(name, "MPI_Test", 8) ||
+	       !strncmp(name, "MPI_Mrecv", 9);
+}
+
+static const char *name_of_call(const struct hyb_location_info *location, const struct hyb_call *call)
+{
+	const struct hyb_region *region = location->nodes[call->node].region;
+
+	return region ? region->name : "";
+}
+
 static void enter(struct hyb_model *model, struct rank *rank, struct track *track)
 {
 	const struct hyb_event *event = &model->event;
@@ -190,6 +204,9 @@ static void dispatch(struct hyb_model *model, struct rank *rank, struct track *t
 		return;
 	case HYB_EVENT_POSTED:
 		message_posted(model, rank, &moment);
+		return;
+	case HYB_EVENT_FAILED:
+		rank->unseen |= completes(name_of_call(event->location, &moment.call));
 		return;
 	case HYB_EVENT_SENT:
 	case HYB_EVENT_TESTED:

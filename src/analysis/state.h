@@ -63,6 +63,7 @@ struct rank {
 	enum hyb_lone why; /* what began there has no end here */
 	size_t overtaken; /* receives that pended for so long that later ones go ahead */
 	bool broken; /* a gap or a pause was met */
+	bool unseen; /* receives failed, or were never complete: which messages they had is not known */
 	bool parallel; /* its threads may be in MPI at the same time */
 };
 

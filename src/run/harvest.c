@@ -18,6 +18,9 @@ struct reading {
 		char name[64];
 	} * hosts;
 	char host[64]; /* of the process read last */
+	int64_t launched; /* that process's rank to its launcher; -1: none */
+	uint32_t *called; /* such ranks that called MPI */
+	size_t called_count;
 };
 
 static bool header_is_good(const struct hyb_header *header)
@@ -70,6 +73,15 @@ static void read_metadata(struct reading *r, const char *def, size_t size)
 		return;
 	add_number(&r->harvest->silent, &r->harvest->silent_count, rank);
 	r->harvest->promised = of;
+	r->launched = rank;
+}
+
+/* One that did not come to the end of MPI_Init has no world. */
+static void read_region(struct reading *r, const char *def, size_t size)
+{
+	if (size >= sizeof(struct hyb_def_region) && r->launched >= 0 &&
+		((const struct hyb_def_region *)def)->kind == HYB_REGION_MPI)
+		add_number(&r->called, &r->called_count, (uint32_t)r->launched);
 }
 
 static void read_note(struct reading *r, const char *def, size_t size)
@@ -96,6 +108,8 @@ static void read_defs(struct reading *r, const char *chunk, size_t used)
 			read_metadata(r, chunk + at, def->size);
 		} else if (def->type == HYB_DEF_NOTE) {
 			read_note(r, chunk + at, def->size);
+		} else if (def->type == HYB_DEF_REGION) {
+			read_region(r, chunk + at, def->size);
 		} else if (def->type == HYB_DEF_WORLD && def->size >= sizeof(struct hyb_def_world)) {
 			add_number(&r->harvest->ranks, &r->harvest->rank_count,
 				((const struct hyb_def_world *)def)->rank);
@@ -112,6 +126,7 @@ static void read_process(struct reading *r, const struct hyb_header *header)
 	r->harvest->trace_bytes += header->trace_bytes;
 	r->harvest->program |= header->pid == (uint32_t)r->program;
 	memcpy(r->host, header->host, sizeof(r->host));
+	r->launched = -1;
 }
 
 static void read_chunk(
@@ -250,6 +265,9 @@ void harvest_directory(const char *path, pid_t program, struct harvest *ret)
 		ret->processes = 1; /* the first image was not measured */
 	ret->rank_count = make_set(ret->ranks, ret->rank_count, NULL, 0);
 	ret->silent_count = make_set(ret->silent, ret->silent_count, ret->ranks, ret->rank_count);
+	r.called_count = make_set(r.called, r.called_count, NULL, 0);
+	ret->silent_count = make_set(ret->silent, ret->silent_count, r.called, r.called_count);
+	free(r.called);
 }
 
 void harvest_release(struct harvest *harvest)

@@ -19,6 +19,7 @@ static const struct {
 	[HYB_LONE_CANCELLED] = {"cancelled", "cancelled"},
 	[HYB_LONE_PENDING] = {"pending", "never complete"},
 	[HYB_LONE_UNKNOWN] = {"unknown", "its communicator or peer is not known"},
+	[HYB_LONE_UNSEEN] = {"unseen", "a receive that failed or was never complete may have it"},
 };
 
 /* ---------------------------------------------------------------- gathering */

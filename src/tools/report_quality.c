@@ -54,6 +54,8 @@ static void add_sources(struct text *text, unsigned used)
 	}
 }
 
+#define MANY_DROPPED 5u /* one of so many, in probes */
+
 static void put_samples(const struct style *style, const struct profile_quality *q)
 {
 	struct text text = text_begin();
@@ -77,6 +79,10 @@ static void put_samples(const struct style *style, const struct profile_quality 
 		text_add(&text, " (%s)", text_percent(dropped, dropped + q->samples, n));
 		text_reasons(&text, q->dropped, 16, facts_drop_text);
 	}
+	if (q->dropped[HYB_DROP_IN_PROBE] * MANY_DROPPED > dropped + q->samples)
+		text_add(&text, "; that much CPU time is the measurement's own: a "
+				"--filter for what is called most often, --python=frames or --mpi=off "
+				"take less");
 	text_line(style, INK_BOLD, "samples", &text);
 }
 

@@ -273,3 +273,27 @@ def test_a_singleton_calls_once(mpi, tmp_path):
     for node in report_json(path)["nodes"]:
         calls[node["name"]] += node["calls"]
     assert (calls["MPI_Init"], calls["MPI_Allreduce"], calls["MPI_Finalize"]) == (1, 1, 1)
+
+
+IN_INIT = r"""
+#include <mpi.h>
+#include <stdlib.h>
+#include <unistd.h>
+int main(int argc, char **argv)
+{
+	const char *rank = getenv("PMI_RANK") ? getenv("PMI_RANK") : getenv("OMPI_COMM_WORLD_RANK");
+	if (*rank == '1')
+		alarm(1);
+	else
+		_exit(sleep(30));
+	MPI_Init(&argc, &argv);
+	return 0;
+}
+"""
+
+
+def test_who_died_in_init_has_called_mpi(mpi, ranks):
+    run = ranks(2, mpi.compile(IN_INIT), outside=True)
+    assert run.returncode != 0
+    assert "rank 0 of 2 but never called MPI" in run.stderr or "never called MPI" not in run.stderr
+    assert "rank 1 of 2 but never" not in run.stderr and "never called MPI: 0, 1" not in run.stderr

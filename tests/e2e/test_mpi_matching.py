@@ -98,3 +98,38 @@ def test_threads_with_equal_envelopes(mpi, ranks, sizes, turns):
     assert (counts["resized"], counts["reversed"]) == (0, 0)
     if turns:
         assert unsure == 0
+
+
+ALONE = r"""
+#include <mpi.h>
+#include <string.h>
+int main(int argc, char **argv)
+{
+	int rank, data[4] = {0};
+	MPI_Request request = MPI_REQUEST_NULL;
+	MPI_Init(&argc, &argv);
+	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+	MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+	if (!rank)
+		MPI_Send(data, 4, MPI_INT, 1, 1, MPI_COMM_WORLD);
+	else if (!strcmp(argv[1], "freed") || !strcmp(argv[1], "pending"))
+		MPI_Irecv(data, 4, MPI_INT, 0, 1, MPI_COMM_WORLD, &request);
+	else if (!strcmp(argv[1], "truncated"))
+		MPI_Recv(data, 1, MPI_INT, 0, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+	if (rank && !strcmp(argv[1], "freed"))
+		MPI_Request_free(&request);
+	MPI_Barrier(MPI_COMM_WORLD);
+	MPI_Finalize();
+	return 0;
+}
+"""
+
+
+@pytest.mark.parametrize("how, reason", [("freed", "unseen"), ("pending", "unseen"), ("truncated", "unseen"),
+                                         ("never", "none")])
+def test_why_a_send_is_alone(mpi, ranks, how, reason):
+    """The other end is said to have never called for it only where it did not."""
+    run = ranks(2, mpi.compile(ALONE), how, options=["--trace"])
+    assert run.returncode == 0, run.stderr
+    sends = [row["reason"] for row in matching(run)[0]["unmatched"] if row["kind"] == "send"]
+    assert sends == [reason]

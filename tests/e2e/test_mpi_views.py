@@ -206,3 +206,27 @@ def test_a_rank_whose_file_is_not_whole(damaged, how):
     for pair, sums in truth.items():
         if 2 not in pair:
             assert shown[pair] == sums
+
+
+OFTEN = """
+#include <mpi.h>
+int main(int argc, char **argv)
+{
+	int rank;
+	MPI_Init(&argc, &argv);
+	for (long i = 0; i < 10000000; i++)
+		MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+	MPI_Finalize();
+	return 0;
+}
+"""
+
+
+def test_many_dropped_samples_are_said(mpi, ranks):
+    """Most of the CPU time is in the probes: so are the samples, and the header says what to do."""
+    run = ranks(1, mpi.compile(OFTEN))
+    assert run.returncode == 0, run.stderr
+    quality = run.report()["quality"]
+    assert quality["dropped"]["in_probe"] > quality["samples"] / 4
+    text = " ".join(run_command(HYBRID_REPORT, run.path).stdout.split())
+    assert "that much CPU time is the measurement's own: a --filter" in text
