@@ -35,7 +35,7 @@ struct mpi_thread {
 	struct mpi_function *function;
 	struct unwind_snippet snippet;
 
-	struct mpi_path paths[MPI_PATHS];
+	struct mpi_paths paths;
 };
 
 #endif

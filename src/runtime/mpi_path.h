@@ -9,13 +9,12 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "python/frames.h"
-
 struct thread;
 
-#define MPI_PATHS 64u /* that a thread remembers */
-#define MPI_PATH_FRAMES 96u /* deeper ones are walked each time */
-#define MPI_PATH_PLACES 48u /* the same, of Python */
+#define MPI_PATHS 256u /* that a thread remembers */
+#define MPI_PATH_FRAMES 512u /* deeper ones are walked each time */
+#define MPI_PATH_PLACES 256u /* the same, of Python */
+#define MPI_PATH_ROOM 65536u /* words for the frames of all of them; when it is full, all are forgotten */
 
 struct mpi_path {
 	uint64_t key; /* of the region of MPI; 0: free */
@@ -23,12 +22,16 @@ struct mpi_path {
 	uint32_t base; /* node of the region that was open */
 	uint32_t node; /* of the region of MPI, below the path */
 	uintptr_t open_sp, open_fp; /* where that region was entered */
+	uint64_t checked; /* tick at which all of its Python code was last looked at */
+	uint32_t room; /* where its frames begin in the thread's room: native ones, then Python's */
+	uint16_t count, place_count;
 	bool python; /* an interpreter was known */
-	uint8_t place_count;
-	uint32_t count;
-	uint32_t slot[MPI_PATH_FRAMES]; /* words above cfa - 8 where a return address was */
-	uintptr_t word[MPI_PATH_FRAMES]; /* that address */
-	struct python_place place[MPI_PATH_PLACES];
+};
+
+struct mpi_paths {
+	uint32_t used; /* words of room */
+	struct mpi_path path[MPI_PATHS];
+	uint64_t room[MPI_PATH_ROOM];
 };
 
 /*

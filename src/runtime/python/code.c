@@ -52,6 +52,13 @@ static uint64_t mix_string(const struct python_layout *l, uint64_t h, uintptr_t 
 		python_word(string, l->object.string_length + sizeof(uint64_t)));
 }
 
+/* Of ENDS bytes, by multiplications that do not wait for one another. */
+static inline uint64_t mix_words(uintptr_t at)
+{
+	return python_word(at, 0) * 0x9e3779b97f4a7c15u + python_word(at, 8) * 0xff51afd7ed558ccdu +
+	       python_word(at, 16) * 0xc4ceb9fe1a85ec53u + python_word(at, 24) * 0xbf58476d1ce4e5b9u;
+}
+
 /* Of a table of lines, which may be long, the length and both ends count. */
 static uint64_t content_of(const struct python_layout *l, uintptr_t code)
 {
@@ -60,12 +67,15 @@ static uint64_t content_of(const struct python_layout *l, uintptr_t code)
 	uint64_t name = mix_string(l, len, name_of(l, code)),
 		 file = mix_string(l, 3, python_word(code, l->code.filename));
 
-	if (len < 8)
+	if (likely(len >= ENDS)) {
+		begin = mix_words(data);
+		end = mix_words(data + len - ENDS);
+	} else if (len >= 8) {
+		for (uint64_t i = 0; i + 8 <= len; i += 8)
+			begin = mix(begin, python_word(data + i, 0));
+		end = python_word(data + len - 8, 0);
+	} else {
 		memcpy(&begin, (const void *)data, len);
-	/* Four chains of multiplications that do not wait for one another. */
-	for (uint64_t i = 0; i < ENDS && i + 8 <= len; i += 8) {
-		begin = mix(begin, python_word(data + i, 0));
-		end = mix(end, python_word(data + len - 8 - i, 0));
 	}
 	return mix(mix(name, file), mix(begin, end));
 }

@@ -11,6 +11,7 @@
 #define FRAME_MAX 128u /* bytes of a frame that are looked at */
 #define MAX_CHAIN 100000u /* frames of a thread that are followed to find an evaluation's last */
 #define FEW_CHUNKS 8u
+#define COMPILE_NS 10000.0 /* a function is not compiled, made and called in less */
 #define BEYOND_EVALUATION 5u /* frames that its begin and end may have called, and its own */
 
 struct frame {
@@ -366,6 +367,12 @@ static bool has_more(const struct unwind *u, size_t at)
 	return false;
 }
 
+/* What the frame has of its instruction: the lower half of an address tells two of the same code apart. */
+static uint32_t instruction_word(const struct python_layout *l, uintptr_t frame)
+{
+	return *(const uint32_t *)(frame + l->frame.instruction);
+}
+
 int python_keep(const struct python_walk *walked, const struct unwind *u, const struct hyb_open *top,
 	struct python_place *places, uint32_t max)
 {
@@ -390,7 +397,7 @@ int python_keep(const struct python_walk *walked, const struct unwind *u, const 
 			if (!key || (!python_code_internal(f.code) && !is_next(u, &next, key)))
 				return -1;
 		}
-		places[n] = (struct python_place){at, f.code, key, f.instruction, f.owner, f.entry};
+		places[n] = (struct python_place){at, f.code, key, instruction_word(l, at)};
 		at = at == last ? 0 : f.previous;
 	}
 	return has_more(u, next) ? -1 : (int)n;
@@ -406,29 +413,44 @@ uint64_t python_here(struct python_walk *p, uintptr_t stack_lo, uintptr_t stack_
 	p->calling = true;
 	p->frame = at = innermost(l, p->state);
 	if (at && at % 8 == 0 && is_mapped(p, l, at))
-		at ^= (uintptr_t) * (const uint32_t *)(at + l->frame.instruction) << 16;
+		at ^= (uintptr_t)instruction_word(l, at) << 16;
 	return at;
 }
 
-bool python_same(struct python_walk *p, const struct python_place *places, uint32_t count)
+/* Whether the code at the place is what it was: code that was freed may have made room for other code. */
+static bool is_code_of(const struct python_place *place)
+{
+	uint32_t instruction = instruction_of(python_layout(), (const char *)place->frame, place->code);
+
+	return !place->key || python_code_line(place->code, instruction) == place->key;
+}
+
+/*
+ * What code is made of costs ten times as much to compare as its address. So that is done for the innermost
+ * frame, and for all when so much time has passed that code could be compiled, and called.
+ */
+bool python_same(struct python_walk *p, const struct python_place *places, uint32_t count, uint64_t *checked)
 {
 	const struct python_layout *l = python_layout();
-	uintptr_t at = p->frame;
-	struct frame f;
+	const size_t code = l->frame.code, previous = l->frame.previous, instruction = l->frame.instruction;
+	uint64_t now = clock_tick();
+	uint32_t whole = (double)(now - *checked) * rt.tick_ns < COMPILE_NS ? 1 : count;
 
-	for (uint32_t i = 0; i < count; i++, at = f.previous) {
-		const struct python_place *place = &places[i];
+	if (p->frame != places[0].frame)
+		return false;
+	for (uint32_t i = 0; i < count; i++) {
+		uintptr_t at = places[i].frame; /* not what was read: so no load waits for another one */
 
-		if (at != place->frame || !read_frame(p, l, at, &f) || f.owner != place->owner ||
-			f.entry != place->entry)
-			return false;
-		if (!place->key)
-			continue;
-		/* Code that was freed since may have made room for other code. */
-		if (f.code != place->code || f.instruction != place->instruction ||
-			python_code_line(f.code, f.instruction) != place->key)
+		if (python_word(at, code) != places[i].code ||
+			*(const uint32_t *)(at + instruction) != places[i].word ||
+			(i + 1 < count && python_word(at, previous) != places[i + 1].frame))
 			return false;
 	}
+	for (uint32_t i = 0; i < whole; i++)
+		if (!is_code_of(&places[i]))
+			return false;
+	if (whole == count)
+		*checked = now;
 	return true;
 }
 

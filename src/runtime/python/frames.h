@@ -26,9 +26,7 @@ struct hyb_open;
 struct python_place {
 	uintptr_t frame, code;
 	uint64_t key; /* of its node; 0: a shim */
-	uint32_t instruction;
-	uint8_t owner;
-	bool entry;
+	uint32_t word; /* what the frame has of its instruction, the lower half */
 };
 
 struct python_walk {
@@ -90,8 +88,11 @@ int python_keep(const struct python_walk *walked, const struct unwind *u, const 
  */
 uint64_t python_here(struct python_walk *p, uintptr_t stack_lo, uintptr_t stack_hi);
 
-/* Whether the chain begins with these frames, each at the same instruction of the same code. */
-bool python_same(struct python_walk *p, const struct python_place *places, uint32_t count);
+/*
+ * Whether the chain begins with these frames, each at the same instruction of the same code. *checked: tick
+ * at which all code was last compared by what it is made of, not by its address alone.
+ */
+bool python_same(struct python_walk *p, const struct python_place *places, uint32_t count, uint64_t *checked);
 
 /* The walk ends for want of native frames: puts what Python knows of outer frames. */
 void python_walk_rest(struct python_walk *p, struct unwind *u);

@@ -15,11 +15,16 @@ version = ctypes.c_int(), ctypes.c_int()
 truth = collections.Counter()
 
 
+FRAMES = 8
+
+
 def told(function):
-    """Of the calling line, and the line that called that."""
-    inner = sys._getframe(1)
-    outer = inner.f_back
-    truth[inner.f_code.co_name, inner.f_lineno, outer.f_code.co_name, outer.f_lineno, function] += 1
+    """Of the calling line, the line that called that, and so on."""
+    frame, lines = sys._getframe(1), []
+    while frame and len(lines) < 2 * FRAMES:
+        lines += [frame.f_code.co_name, frame.f_lineno]
+        frame = frame.f_back
+    truth[(*lines, function)] += 1
 
 
 def ask(n):
@@ -62,14 +67,20 @@ TEXT = """
 def made_{0}(n):
 {1}
     MPI.MPI_Initialized(ctypes.byref(version[0])); told("MPI_Initialized")
+    deep(4, query, 1)
 """
 
 
 def compiled(n):
     """Code of its own, that goes as it came: the next one is likely to be where it was."""
-    scope = {"MPI": MPI, "told": told, "ctypes": ctypes, "version": version}
+    scope = {"MPI": MPI, "told": told, "ctypes": ctypes, "version": version, "deep": deep, "query": query}
     exec(compile(TEXT.format(n % 7, "\n" * (n % 5)), "<made>", "exec"), scope)
     scope["made_%d" % (n % 7)](n)
+
+
+def recompiled(n):
+    for i in range(3):
+        compiled(n + 7 * i)
 
 
 class Called:
@@ -89,7 +100,7 @@ def once(pick):
     if turn == 3: deep(pick.randrange(60), query, 1)
     if turn == 4: sum(generator(3)); list(generator(2))
     if turn == 5: comprehended(2)
-    if turn == 6: compiled(pick.randrange(100))
+    if turn == 6: recompiled(pick.randrange(100))
     if turn == 7: Called()(2)
     if turn == 8: [ask(1), ask(2), ask(3)]
 
