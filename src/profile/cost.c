@@ -107,7 +107,7 @@ void cost_add_location(struct profile_quality *q, const struct hyb_location_info
  * A call on a path that is new, or cold, takes many times what was calibrated:
  * samples that hit our own code know, unless they are few. Those by anything else say nothing of CPU time.
  */
-void cost_finish(struct profile_quality *q, uint64_t taken)
+void cost_finish(struct profile_quality *q)
 {
 	uint64_t inside = q->dropped[HYB_DROP_IN_PROBE], sampled,
 		 known = q->probe_time + q->skipped_time + q->python_time + q->left_out_time;
@@ -115,7 +115,7 @@ void cost_finish(struct profile_quality *q, uint64_t taken)
 	if (!q->probe_calls || inside < FEW_SAMPLES ||
 		q->sources & (1u << HYB_SOURCE_WALL | 1u << HYB_SOURCE_EVENT))
 		return;
-	sampled = (uint64_t)((unsigned __int128)q->cpu * inside / (taken + inside));
+	sampled = (uint64_t)((unsigned __int128)q->cpu * inside / (q->taken + inside));
 	if (sampled > known)
 		q->probe_time += sampled - known;
 }

@@ -7,7 +7,7 @@
 /* Adds a location's probes, with their times, and what else measuring it took. */
 void cost_add_location(struct profile_quality *q, const struct hyb_location_info *location);
 
-/* When all are added; `taken` interrupts made the samples. */
-void cost_finish(struct profile_quality *q, uint64_t taken);
+/* When all are added. */
+void cost_finish(struct profile_quality *q);
 
 #endif

@@ -108,7 +108,9 @@ static void add_quality(struct profile_quality *q, const struct hyb_location_inf
 	q->thread_wall += location->nodes[0].inclusive;
 	q->cpu += location->cpu;
 	q->samples += location->samples;
-	q->taken += location->source == HYB_SOURCE_WALL ? location->samples : location->taken;
+	/* Timers of wall time count what they missed; who wrote the file may not have counted interrupts. */
+	q->taken +=
+		location->source == HYB_SOURCE_WALL || !location->taken ? location->samples : location->taken;
 	for (size_t i = 0; i < 16; i++)
 		q->dropped[i] += location->dropped[i];
 	for (size_t i = 0; i < 8; i++) {
@@ -386,11 +388,10 @@ int profile_finish(struct profile *p, struct hyb_error *err)
 {
 	struct profile_quality *q = &p->quality;
 	uint64_t base = q->sources & (1u << HYB_SOURCE_WALL) ? q->thread_wall : q->cpu;
-	uint64_t taken = q->slowed ? q->taken : q->samples;
 	int r;
 
-	q->achieved = base ? (double)taken * 1e9 / (double)base : 0;
-	cost_finish(q, taken);
+	q->achieved = base ? (double)q->taken * 1e9 / (double)base : 0;
+	cost_finish(q);
 	q->wall = sum_wall(p);
 	for (uint32_t i = 0; i < p->tree.count; i++)
 		p->tree.nodes[i].spread = i;

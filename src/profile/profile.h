@@ -138,8 +138,10 @@ struct profile_quality {
 	size_t programs; /* a process runs another one after each exec */
 	uint64_t wall; /* ns, from first start to last end */
 	uint64_t thread_wall, cpu; /* ns, sums over locations */
-	uint64_t taken; /* interrupts; fewer than samples where the budget lowered a rate */
-	uint64_t samples, dropped[16], partial[8], faults[8], frames, guessed;
+	uint64_t taken; /* interrupts; fewer than samples where a rate was lowered, or a thread is sampled in
+			   windows */
+	uint64_t samples; /* periods that they stand for */
+	uint64_t dropped[16], partial[8], faults[8], frames, guessed;
 	uint64_t handler_time; /* ns */
 	uint64_t probe_calls; /* those of Python and the skipped ones among them */
 	uint64_t probe_time; /* ns, estimated: calls times calibrated cost, or by the samples dropped in

@@ -103,7 +103,7 @@ static unsigned measure_timer(void)
 	return gap;
 }
 
-void interrupt_measure(unsigned *ret_interrupt, unsigned *ret_signal)
+void interrupt_measure(bool timer, unsigned *ret_interrupt, unsigned *ret_signal)
 {
 	struct sigaction action = {.sa_handler = handler}, before;
 	sigset_t only, mask;
@@ -114,7 +114,7 @@ void interrupt_measure(unsigned *ret_interrupt, unsigned *ret_signal)
 	if (sigaction(SIGNAL, &action, &before))
 		return;
 	sigprocmask(SIG_UNBLOCK, &only, &mask);
-	interrupt = measure_task_clock();
+	interrupt = timer ? 0 : measure_task_clock();
 	if (!interrupt)
 		interrupt = measure_timer();
 	if (interrupt)

@@ -16,6 +16,7 @@
 #include "run/python.h"
 #include "run/say.h"
 #include "run/summary.h"
+#include "run/switches.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -122,20 +123,32 @@ static int set_variable(const char *name, const char *value)
 	return value ? setenv(name, value, 1) : unsetenv(name);
 }
 
+/* What sampling takes from the kernel, so that the runtime can keep the budget, and say what it took. */
+static void print_prices(const struct options *options, FILE *out)
+{
+	bool timer = !strcmp(options->source, "timer") || !strcmp(options->source, "wall");
+	unsigned interrupt = 0, signal = 0;
+
+	if (!options->rate)
+		return;
+	interrupt_measure(timer, &interrupt, &signal);
+	if (interrupt)
+		fprintf(out, ",interrupt=%u:%u", interrupt, signal);
+	/* In a run in a run the children that do it would be measured themselves. */
+	if (!timer && strcmp(options->source, "cpu") != 0 && !getenv("HYBRID_DIR"))
+		fprintf(out, ",switch=%u", switches_measure(options->rate));
+}
+
 static int set_options(const struct options *options)
 {
 	char text[512];
 	FILE *out = fmemopen(text, sizeof(text), "w");
-	unsigned interrupt = 0, signal = 0;
 	char filter[PATH_MAX];
 
 	if (!out)
 		return -1;
 	options_print(options, out);
-	if (options->rate)
-		interrupt_measure(&interrupt, &signal);
-	if (interrupt)
-		fprintf(out, ",interrupt=%u:%u", interrupt, signal);
+	print_prices(options, out);
 	fprintf(out, ",parent=%d", (int)getpid());
 	if (fclose(out) || setenv("HYBRID_OPTIONS", text, 1))
 		return -1;

@@ -54,6 +54,7 @@ struct settings {
 	unsigned budget; /* CPU of samples, 1/1000 */
 	unsigned interrupt_ns,
 		signal_ns; /* CPU of an interrupt with its signal, and of that alone, without handler */
+	unsigned switch_ns; /* CPU that a context switch takes more with a task clock */
 	uint64_t demote_calls; /* 0: never demote */
 	uint64_t demote_ns;
 	int signal;

@@ -150,6 +150,7 @@ static void take(
 		cause->weight = rt_source(t)->weigh(t, &(struct interrupt){info, context, cpu});
 		if (!cause->weight) {
 			budget_count(t, clock_tick() - now, cpu, cause->event);
+			budget_keep(t, t->loc->source == HYB_SOURCE_WALL ? t->last_mono : cpu);
 			return;
 		}
 	}

@@ -105,6 +105,14 @@ void perf_set_period(int fd, uint64_t period);
 void perf_enable(int fd, bool on);
 
 /*
+ * How often the thread was switched since the last time, or since the start of its task clock. What that
+ * took, one switch in 2^t->clock.shift being with the clock on, is a cost. Owner thread
+ */
+uint64_t task_clock_switches(struct thread *t);
+
+#define LOOK_NS 20000000u /* CPU time between two looks at a thread's switches */
+
+/*
  * The overflow of metrics, beside the source. Numbers are those of metrics_event(). events_start() returns 0
  * or a negative errno, and starts what it can; events_find() the number of a descriptor's event, or -1;
  * events_weight() how many periods have passed since it was last asked; events_slow() doubles the period.

@@ -10,6 +10,7 @@
 #define DEFAULT_SIGNAL 16 /* SIGSTKFLT, which nothing sends */
 /* As measured on virtual machines; hybrid-run measures the one it runs on. */
 #define DEFAULT_INTERRUPT_NS 24000
+#define DEFAULT_SWITCH_NS 3000
 #define DEFAULT_SIGNAL_NS 1500
 
 static enum hyb_source source_by_name(const char *name)
@@ -67,6 +68,8 @@ static void apply(struct settings *set, const char *key, const char *value)
 		set->files = files_by_name(value);
 	else if (!strcmp(key, "interrupt"))
 		sscanf(value, "%u:%u", &set->interrupt_ns, &set->signal_ns);
+	else if (!strcmp(key, "switch"))
+		set->switch_ns = (unsigned)number;
 	else if (!strcmp(key, "demote"))
 		sscanf(value, "%lu:%lu", &set->demote_calls, &set->demote_ns);
 }
@@ -126,7 +129,8 @@ bool settings_read(struct settings *set)
 		.budget = 50,
 		.signal = DEFAULT_SIGNAL,
 		.interrupt_ns = DEFAULT_INTERRUPT_NS,
-		.signal_ns = DEFAULT_SIGNAL_NS};
+		.signal_ns = DEFAULT_SIGNAL_NS,
+		.switch_ns = DEFAULT_SWITCH_NS};
 	if (!dir || dir[0] != '/' || strlen(dir) >= sizeof(set->dir) || is_launcher())
 		return false;
 	strcpy(set->dir, dir);

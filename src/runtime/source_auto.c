@@ -4,24 +4,18 @@
  *
  *   FIRST   one interrupt of a wall-clock timer, after an interval without memory. If it finds the thread
  *           running it is a sample. Short threads have no other, and pay for no more.
- *   CLOCK   then the kernel's task clock.
- *   TICK    a thread that did not wait rides on the kernel's tick, which costs nothing. A slow task clock
- * looks whether it still does not wait: who does could sleep in step with the tick. CLOSED, OPEN  a thread
- * that switches often has the task clock in random windows only, since the kernel sets and cancels a timer at
- * each switch of a thread that has one. Windows lie in wall time and know nothing of the program, so that all
- * moments are as likely to be in one; a window that began while the thread slept is entered as it wakes, or
- * was missed as it should be.
+ *   CLOCK   then the kernel's task clock, whose time is the thread's CPU time.
+ *   CLOSED, OPEN  a thread that switches often has the task clock in random windows only: the kernel stops
+ *           and starts its timer at each switch of a thread that has one. Windows lie in wall time and know
+ *           nothing of the program, so that all moments are as likely to be in one; a window that began while
+ *           the thread slept is entered as it wakes, or was missed as it should be.
  */
-#include <sys/resource.h>
-#include <sys/syscall.h>
-#include <unistd.h>
-
 #include "sampler.h"
 
 enum mode { FIRST = 0, CLOCK, CLOSED, OPEN };
 
-#define LOOK_NS 20000000u /* CPU time between looks at a thread's switches */
-#define SWITCHES_MAX 600u /* a second of CPU with a task clock: at 6 us each, 0.36 % of it */
+#define SWITCHING_NS \
+	2000000u /* that switches may take more of a second of CPU, by what one was measured to take */
 #define SHIFT_MAX 6u /* windows are at least 1/64 of the time */
 #define CYCLE 4u /* periods of CPU time from one window to the next, on average: about a sample each */
 #define SLEEP_MAX \
@@ -92,13 +86,14 @@ static void begin_clock(struct thread *t)
 /* Of how many moments, as a power of 2, a thread that switches so often is sampled in one. */
 static unsigned shift_for(const struct thread *t, uint64_t switches)
 {
+	uint64_t most = SWITCHING_NS / (rt.set.switch_ns ? rt.set.switch_ns : 1);
 	unsigned shift = 0;
 
 	/* Not to and fro where it lies at the border. */
-	if (t->clock.shift && switches > (SWITCHES_MAX << (t->clock.shift - 1)) * 3 / 4 &&
-		switches <= SWITCHES_MAX << t->clock.shift)
+	if (t->clock.shift && switches > (most << (t->clock.shift - 1)) * 3 / 4 &&
+		switches <= most << t->clock.shift)
 		return t->clock.shift;
-	while (shift < SHIFT_MAX && switches > SWITCHES_MAX << shift)
+	while (shift < SHIFT_MAX && switches > most << shift)
 		shift++;
 	return shift;
 }
@@ -123,21 +118,16 @@ static void choose_mode(struct thread *t, uint64_t switches)
 /* Looks now and then how often the thread is switched, and what part of the time it runs. */
 static void look(struct thread *t, uint64_t cpu)
 {
-	uint64_t ran = cpu - t->clock.look_cpu, now, switches, slept;
-	struct rusage usage;
+	uint64_t ran = cpu - t->clock.look_cpu, now, slept;
 
-	if (ran < LOOK_NS || syscall(SYS_getrusage, RUSAGE_THREAD, &usage))
+	if (ran < LOOK_NS)
 		return;
 	now = clock_ns(CLOCK_MONOTONIC);
-	switches = (uint64_t)usage.ru_nvcsw + (uint64_t)usage.ru_nivcsw;
-	if (t->clock.look_cpu) {
-		slept = (now - t->clock.look_mono) / ran;
-		t->clock.cycle = CYCLE * t->period * (slept < 1 ? 1 : slept < SLEEP_MAX ? slept : SLEEP_MAX);
-		choose_mode(t, (switches - t->clock.look_switches) * 1000000000u / ran);
-	}
+	slept = (now - t->clock.look_mono) / ran;
+	t->clock.cycle = CYCLE * t->period * (slept < 1 ? 1 : slept < SLEEP_MAX ? slept : SLEEP_MAX);
+	choose_mode(t, task_clock_switches(t) * 1000000000u / ran);
 	t->clock.look_cpu = cpu;
 	t->clock.look_mono = now;
-	t->clock.look_switches = switches;
 }
 
 /* The thread's first interrupt. */
@@ -147,6 +137,8 @@ static uint64_t first(struct thread *t, const struct interrupt *i)
 	int error = task_clock_start(t, t->period);
 
 	t->clock.mode = CLOCK;
+	t->clock.look_cpu = i->cpu;
+	t->clock.look_mono = clock_ns(CLOCK_MONOTONIC);
 	if (error) {
 		timer_close(t->timer);
 		sampler_fall_back(t, error);

@@ -1,7 +1,9 @@
 /* The kernel's software task clock through perf_event_open: CPU time at any rate. */
 #include <sys/ioctl.h>
+#include <sys/resource.h>
 
 #include "base/perf_event.h"
+#include "budget.h"
 #include "sampler.h"
 #include "sys.h"
 
@@ -72,6 +74,24 @@ static uint64_t first_interval(struct thread *t, uint64_t period)
 	return 1 + (a < b ? a : b);
 }
 
+static uint64_t count_switches(void)
+{
+	struct rusage usage;
+
+	if (syscall(SYS_getrusage, RUSAGE_THREAD, &usage))
+		return 0;
+	return (uint64_t)usage.ru_nvcsw + (uint64_t)usage.ru_nivcsw;
+}
+
+uint64_t task_clock_switches(struct thread *t)
+{
+	uint64_t now = count_switches(), count = now - t->clock.switches;
+
+	t->clock.switches = now;
+	cost_outside(t, HYB_COST_SWITCH, (count >> t->clock.shift) * rt.set.switch_ns);
+	return count;
+}
+
 int task_clock_start(struct thread *t, uint64_t period)
 {
 	/* Time in system calls is the caller's. */
@@ -81,11 +101,13 @@ int task_clock_start(struct thread *t, uint64_t period)
 		return fd;
 	t->perf_fd = fd;
 	t->clock.last = 0;
+	t->clock.switches = count_switches();
 	return 0;
 }
 
 void task_clock_stop(struct thread *t)
 {
+	task_clock_switches(t);
 	perf_close(t->perf_fd);
 	t->perf_fd = -1;
 }
@@ -110,6 +132,10 @@ uint64_t task_clock_count(struct thread *t, uint64_t period, uint64_t cpu)
 
 static uint64_t weigh(struct thread *t, const struct interrupt *i)
 {
+	if (i->cpu - t->clock.look_cpu >= LOOK_NS) {
+		t->clock.look_cpu = i->cpu;
+		task_clock_switches(t);
+	}
 	return task_clock_count(t, t->period, i->cpu) * (t->period / rt.cpu_period);
 }
 

@@ -62,7 +62,9 @@ static void put_samples(const struct style *style, const struct profile_quality 
 	uint64_t dropped = text_sum(q->dropped, 16);
 	char n[FIGURE_SIZE];
 
-	text_add(&text, "%s taken", figure_number(q->samples, n));
+	text_add(&text, "%s taken", figure_number(q->taken, n));
+	if (q->samples > q->taken)
+		text_add(&text, ", standing for %s periods", figure_number(q->samples, n));
 	if (q->rate || q->samples) {
 		if (q->sources & ~(1u << HYB_SOURCE_EVENT | 1u << HYB_SOURCE_NONE))
 			text_add(&text, " (%.0f a second of %s, %u wanted; ", q->achieved,

@@ -45,6 +45,7 @@ static void put_sampling(FILE *out, const struct profile_quality *q)
 	const char *comma = "";
 
 	put_number(out, "samples", q->samples);
+	put_number(out, "taken", q->taken);
 	put_reasons(out, "dropped", q->dropped, 0, HYB_DROP_COUNT, facts_drop_key);
 	put_reasons(out, "partial", q->partial, HYB_PARTIAL_NO_RULE, HYB_PARTIAL_COUNT, facts_partial_key);
 	put_number(out, "frames", q->frames);

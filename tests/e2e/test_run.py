@@ -80,7 +80,7 @@ def test_environment_adds_only_its_own(measure):
     below = variables(e.stdout)
     assert below.pop("HYBRID_DIR") == str(e.path)
     assert re.fullmatch(r"/\S*/libhybrid.so(:/\S*/libhybrid-mpi.so)?", below.pop("LD_PRELOAD"))
-    assert re.sub(r"(,interrupt=\d+:\d+)?,parent=\d+$", "", below.pop("HYBRID_OPTIONS")) == e.values["options"]
+    assert re.sub(r"(,interrupt=\d+:\d+)?(,switch=\d+)?,parent=\d+$", "", below.pop("HYBRID_OPTIONS")) == e.values["options"]
     assert below == alone
 
 
@@ -93,7 +93,7 @@ def test_preload_of_the_user_stays(measure, compile_c):
 def test_options_reach_the_runtime(measure):
     e = measure("env", options=["-r", "997", "--source", "perf", "--trace", "--trace-limit", "3M", "--budget", "2.5",
                                 "--demote", "7:9", "--signal", "40", "--python", "hooks", "--mpi", "off", "--files=node"])
-    assert re.search(r"^HYBRID_OPTIONS=rate=997,source=perf,trace=1,trace_limit=3145728,budget=25,demote=7:9,signal=40,python=hooks,mpi=off,files=node(,interrupt=\d+:\d+)?,parent=\d+$",
+    assert re.search(r"^HYBRID_OPTIONS=rate=997,source=perf,trace=1,trace_limit=3145728,budget=25,demote=7:9,signal=40,python=hooks,mpi=off,files=node(,interrupt=\d+:\d+)?(,switch=\d+)?,parent=\d+$",
                      e.stdout, re.M)
     e = measure("env", options=["--wall", "--demote=0", "--trace-limit=0", "--rate=0", "--python=off"])
     assert re.search(r"^HYBRID_OPTIONS=rate=0,source=wall,trace=0,trace_limit=0,budget=50,demote=0:0,signal=16,python=off,mpi=auto,files=auto,parent=\d+$",

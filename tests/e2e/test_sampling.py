@@ -1,5 +1,7 @@
 """Samples: what they say about programs whose shares, lines and waits are known."""
 
+import re
+
 import pytest
 
 from known import MODES, calls, check_share, check_sums, find, program, samples_below, the, walk
@@ -65,6 +67,55 @@ def test_budget_counts_interrupts(measure, source):
     assert cost["interrupts_ns"] > 0 and cost["handler_ns"] == quality["handler_ns"]
     assert cost["handler_ns"] + cost["interrupts_ns"] <= 0.03 * quality["cpu_ns"]
     assert quality["samples"] >= 0.5 * quality["cpu_ns"] / 1e5  # each stands for several
+
+
+SLEEPER = r"""
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/resource.h>
+#include <time.h>
+static long long cpu(void) {
+	struct timespec t;
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+	return t.tv_sec * 1000000000ll + t.tv_nsec;
+}
+int main(int argc, char **argv) {
+	struct rusage usage;
+	for (int i = 0; i < atoi(argv[1]); i++) {
+		for (long long end = cpu() + atoi(argv[2]); cpu() < end;)
+			;
+		nanosleep(&(struct timespec){0, atoi(argv[3])}, NULL);
+	}
+	getrusage(RUSAGE_SELF, &usage);
+	return printf("%ld %s\n", usage.ru_nvcsw + usage.ru_nivcsw, getenv("HYBRID_OPTIONS")) < 0;
+}
+"""
+
+
+def test_budget_counts_interrupts_of_sleepers(measure, compile_c):
+    """A timer of wall time interrupts who waits, too."""
+    quality = measure(compile_c(SLEEPER), 300, 100000, 10000000, options=[
+        "-q", "--rate", "10000", "--budget", "2", "--source", "timer"]).report("--quality")["quality"]
+    cost = quality["cost"]
+    assert 0 < cost["handler_ns"] + cost["interrupts_ns"] <= 0.1 * quality["cpu_ns"]  # 25 % where nobody looks
+
+
+@pytest.mark.parametrize("source", ["perf", "auto", "cpu"])
+def test_switches_are_a_cost(measure, compile_c, source):
+    """Each takes what hybrid-run has measured; in windows, few of them do; a timer of the kernel's tick takes nothing."""
+    e = measure(compile_c(SLEEPER), 10000, 20000, 10000, options=["-q", "--source", source])
+    switches, options = e.stdout.split()
+    price = re.search(r",switch=(\d+)", options)
+    cost = e.report("--quality")["quality"]["cost"]["switches_ns"]
+    if source == "cpu":
+        assert (price, cost) == (None, 0)
+        return
+    all_ns = int(switches) * int(price[1])
+    assert int(switches) >= 10000
+    if source == "perf":
+        assert 0.9 * all_ns <= cost <= all_ns
+    elif int(price[1]) >= 500:
+        assert cost <= 0.5 * all_ns
 
 
 @pytest.mark.parametrize("mode", ["perf", "timer", "wall"])

@@ -11,7 +11,7 @@ SOURCE = Path(__file__).resolve().parents[2]
 BUILD = Path(os.environ.get("HYBRID_BUILD", SOURCE / "build")).resolve()
 HYBRID_RUN = BUILD / "src/run/hybrid-run"
 HYBRID_REPORT = BUILD / "src/tools/hybrid-report"
-TIMEOUT = 120
+TIMEOUT = 300
 THREAD = re.compile(r"(?<!rank \d)(?<!rank \d\d) thread (\d+)(?= |$)")  # "loads 71 thread 72 name"; ranks number their threads
 
 
@@ -97,7 +97,7 @@ def report(path, *options):
 def measured(program, seconds, options=()):
     """One measured run. Returns a dict of plain values:
     true, shares, flat, by_thread: function -> share of the CPU time of these functions;
-    samples: in these functions; cpu: [true, reported] ns; threads: [sum of differences, sum] ns;
+    samples: taken in these functions; cpu: [true, reported] ns; threads: [sum of differences, sum] ns;
     cost: share of CPU time that the report says; rate: samples a second of CPU; chunks; sources."""
     modules = program.modules
     with tempfile.TemporaryDirectory(prefix="truth-") as folder:
@@ -117,12 +117,12 @@ def measured(program, seconds, options=()):
         "shares": shares({name: ns for name, (ns, _) in found.items()}),
         "by_thread": shares({name: ns for name, (ns, _) in sums(by_thread["nodes"], names, modules).items()}),
         "flat": None if modules else shares({name: flat.get(name, 0) for name in names}),
-        "samples": sum(samples for _, samples in found.values()),
+        "samples": round(sum(samples for _, samples in found.values()) * quality["taken"] / max(quality["samples"], 1)),
         "cpu": [account["cpu"], sum(node["exclusive_ns"] for node in tree["nodes"])],
         "threads": [sum(abs(reported.get(key, 0) - account["threads"][key]) for key in account["threads"]),
                     sum(account["threads"].values())],
-        "cost": quality["handler_ns"] / max(quality["cpu_ns"], 1),
-        "rate": quality["samples"] * 1e9 / max(quality["cpu_ns"], 1),
+        "cost": quality["cost_ns"] / max(quality["cpu_ns"], 1),
+        "rate": quality["taken"] * 1e9 / max(quality["cpu_ns"], 1),
         "chunks": account["chunks"],
         "sources": quality["sources"],
     }
