@@ -376,6 +376,8 @@ enum hyb_event_kind {
 	HYB_EVENT_DONE = 14, /* `request` of a PUT, GET, UPDATE, READ or WRITE is complete */
 	HYB_EVENT_EPOCH = 15, /* a window was synchronised: `handle`, `peer` */
 	HYB_EVENT_FAILED = 16, /* the call returned an error: `value.integer` */
+	HYB_EVENT_CREATED = 17, /* the call made `handle` */
+	HYB_EVENT_FREED = 18, /* `handle` */
 };
 
 #define HYB_TIME_UNKNOWN UINT64_MAX

@@ -132,7 +132,7 @@ static int make_kinds(struct state *state)
 		NULL, "root", "region", "function", "call", "leaf", "partial", "python", "await", "message"};
 	static const char *const events[] = {NULL, "sample", "enter", "leave", "complete", "counter",
 		"marker", "gap", "message", "posted", "sent", "tested", "cancelled", "collected", "done",
-		"epoch", "failed"};
+		"epoch", "failed", "created", "freed"};
 	static const char *const messages[] = {
 		NULL, "send", "recv", "collective", "put", "get", "update", "read", "write"};
 	static const char *const rows[] = {NULL, "root", "probe", "intermediate", "leaf", "incomplete"};

@@ -193,6 +193,24 @@ static void put_collective(struct import *im, OTF2_CommRef ref, uint32_t root, u
 		request ? 5 : 4);
 }
 
+/* Around what makes or gives back a communicator, which has an event of its own. */
+static void end_collective(struct import *im, OTF2_CollectiveOp op, OTF2_CommRef comm, uint32_t root,
+	uint64_t sent, uint64_t received)
+{
+	if (op < OTF2_COLLECTIVE_OP_CREATE_HANDLE || op > OTF2_COLLECTIVE_OP_DESTROY_HANDLE_AND_DEALLOCATE ||
+		op == OTF2_COLLECTIVE_OP_ALLOCATE || op == OTF2_COLLECTIVE_OP_DEALLOCATE)
+		put_collective(im, comm, root, sent, received, 0);
+}
+
+/* `what`: HYB_OTHER_CREATED or HYB_OTHER_FREED. */
+static void put_handle(struct import *im, enum hyb_other what, unsigned kind, uint32_t ref)
+{
+	uint32_t handle = handle_of(im, kind, ref);
+
+	im->lost += !handle;
+	thread_other(im, what, (uint64_t[]){handle}, 1);
+}
+
 /* What it is, the archive tells only when it is complete. */
 static void put_collected(struct import *im, OTF2_CommRef comm, uint32_t root, uint64_t sent,
 	uint64_t received, uint64_t request)
@@ -330,16 +348,18 @@ static void cancel_transfer(struct import *im, OTF2_IoHandleRef file, uint64_t m
 		put_request(im, HYB_OTHER_CANCELLED, request_end(im, &im->requests, request)), \
 		uint64_t request) \
 	ROW(MpiCollectiveBegin, NOTHING) \
-	ROW(MpiCollectiveEnd, put_collective(im, comm, root, sent, received, 0), OTF2_CollectiveOp op, \
+	ROW(MpiCollectiveEnd, end_collective(im, op, comm, root, sent, received), OTF2_CollectiveOp op, \
 		OTF2_CommRef comm, uint32_t root, uint64_t sent, uint64_t received) \
 	ROW(NonBlockingCollectiveRequest, request_start(im, &im->requests, request), uint64_t request) \
 	ROW(NonBlockingCollectiveComplete, put_collected(im, comm, root, sent, received, request), \
 		OTF2_CollectiveOp op, OTF2_CommRef comm, uint32_t root, uint64_t sent, uint64_t received, \
 		uint64_t request) \
-	ROW(CommCreate, handle_of(im, HYB_HANDLE_COMM, comm), OTF2_CommRef comm) \
-	ROW(CommDestroy, NOTHING, OTF2_CommRef comm) \
-	ROW(RmaWinCreate, handle_of(im, HYB_HANDLE_WINDOW, window), OTF2_RmaWinRef window) \
-	ROW(RmaWinDestroy, NOTHING, OTF2_RmaWinRef window) \
+	ROW(CommCreate, put_handle(im, HYB_OTHER_CREATED, HYB_HANDLE_COMM, comm), OTF2_CommRef comm) \
+	ROW(CommDestroy, put_handle(im, HYB_OTHER_FREED, HYB_HANDLE_COMM, comm), OTF2_CommRef comm) \
+	ROW(RmaWinCreate, put_handle(im, HYB_OTHER_CREATED, HYB_HANDLE_WINDOW, window), \
+		OTF2_RmaWinRef window) \
+	ROW(RmaWinDestroy, put_handle(im, HYB_OTHER_FREED, HYB_HANDLE_WINDOW, window), \
+		OTF2_RmaWinRef window) \
 	ROW(RmaPut, put_one_sided(im, HYB_OTHER_PUT, HYB_MESSAGE_PUT, window, rank, bytes, 0, matching), \
 		OTF2_RmaWinRef window, uint32_t rank, uint64_t bytes, uint64_t matching) \
 	ROW(RmaGet, put_one_sided(im, HYB_OTHER_GET, HYB_MESSAGE_GET, window, rank, 0, bytes, matching), \

@@ -84,7 +84,8 @@ static void define_comm(struct defs *d, const struct otf2_handle *handle)
 
 	DEFINE(d, Comm, handle->comm, name, handle->group,
 		handle->type == HYB_COMM ? parent_of(d->o, handle) : OTF2_UNDEFINED_COMM,
-		OTF2_COMM_FLAG_NONE);
+		handle->created && handle->type == HYB_COMM ? OTF2_COMM_FLAG_CREATE_DESTROY_EVENTS
+							    : OTF2_COMM_FLAG_NONE);
 }
 
 static void define_file(struct defs *d, const struct otf2_handle *handle)
@@ -124,7 +125,9 @@ void otf2_define_handles(struct defs *d)
 
 		if (handle->type == HYB_WINDOW)
 			DEFINE(d, RmaWin, handle->ref, otf2_string(d, name_of(handle, text, sizeof(text))),
-				handle->comm, OTF2_RMA_WIN_FLAG_NONE);
+				handle->comm,
+				handle->created ? OTF2_RMA_WIN_FLAG_CREATE_DESTROY_EVENTS
+						: OTF2_RMA_WIN_FLAG_NONE);
 		else if (handle->type == HYB_FILE)
 			define_file(d, handle);
 	}

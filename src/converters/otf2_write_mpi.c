@@ -206,6 +206,67 @@ static void collected(struct writer *w, uint64_t id)
 			request.root, request.sent, request.received, id);
 }
 
+/* --------------------------------------------------------------- handles */
+
+/* The communicator or window that the call made or gave back, or NULL: of the group that it is of, all call.
+ */
+static struct otf2_handle *handle_of(const struct writer *w, const struct hyb_event *e)
+{
+	if (!e->handle || e->handle->type == HYB_FILE)
+		return NULL;
+	return (struct otf2_handle *)otf2_handle_of(w->o, w->location->process, e->handle, e->handle->type);
+}
+
+static void begin_handle(struct writer *w, const struct hyb_event *e)
+{
+	const struct otf2_handle *handle = handle_of(w, e);
+
+	if (handle && handle->type == HYB_COMM)
+		WRITE(w, MpiCollectiveBegin, NULL, w->time);
+	else if (handle)
+		WRITE(w, RmaCollectiveBegin, NULL, w->time);
+}
+
+static void end_window(struct writer *w, struct otf2_handle *win, bool created, const char *function)
+{
+	OTF2_CollectiveOp op;
+
+	if (created && !strncmp(function, "MPI_Win_allocate", 16))
+		win->allocated = true;
+	if (win->allocated)
+		op = created ? OTF2_COLLECTIVE_OP_CREATE_HANDLE_AND_ALLOCATE
+			     : OTF2_COLLECTIVE_OP_DESTROY_HANDLE_AND_DEALLOCATE;
+	else
+		op = created ? OTF2_COLLECTIVE_OP_CREATE_HANDLE : OTF2_COLLECTIVE_OP_DESTROY_HANDLE;
+	if (created)
+		WRITE(w, RmaWinCreate, NULL, w->time, win->ref);
+	else
+		WRITE(w, RmaWinDestroy, NULL, w->time, win->ref);
+	WRITE(w, RmaCollectiveEnd, NULL, w->time, op, OTF2_RMA_SYNC_LEVEL_NONE, win->ref,
+		OTF2_COLLECTIVE_ROOT_NONE, 0, 0);
+}
+
+static void end_handle(struct writer *w, const struct hyb_event *e)
+{
+	struct otf2_handle *handle = handle_of(w, e);
+	bool created = e->kind == HYB_EVENT_CREATED;
+
+	if (!handle)
+		return;
+	handle->created = true;
+	if (handle->type == HYB_WINDOW) {
+		end_window(w, handle, created, region_of(w, e)->name);
+		return;
+	}
+	if (created)
+		WRITE(w, CommCreate, NULL, w->time, handle->ref);
+	else
+		WRITE(w, CommDestroy, NULL, w->time, handle->ref);
+	WRITE(w, MpiCollectiveEnd, NULL, w->time,
+		created ? OTF2_COLLECTIVE_OP_CREATE_HANDLE : OTF2_COLLECTIVE_OP_DESTROY_HANDLE, handle->ref,
+		OTF2_COLLECTIVE_ROOT_NONE, 0, 0);
+}
+
 /* ------------------------------------------------------------- one-sided */
 
 static struct operations *operations_on(struct writer *w, uint32_t win, uint32_t target)
@@ -431,6 +492,8 @@ int otf2_mpi_begin(struct writer *w, const struct hyb_event *e)
 		WRITE(w, MpiIrecvRequest, NULL, w->time, e->request);
 	else if (e->kind == HYB_EVENT_EPOCH)
 		begin_epoch(w, e);
+	else if (e->kind == HYB_EVENT_CREATED || e->kind == HYB_EVENT_FREED)
+		begin_handle(w, e);
 	else if (e->kind == HYB_EVENT_FAILED)
 		w->failed = e->value.integer;
 	return 0;
@@ -468,6 +531,10 @@ void otf2_mpi_end(struct writer *w, const struct hyb_event *e)
 		break;
 	case HYB_EVENT_EPOCH:
 		end_epoch(w, e);
+		break;
+	case HYB_EVENT_CREATED:
+	case HYB_EVENT_FREED:
+		end_handle(w, e);
 		break;
 	default:
 		break;

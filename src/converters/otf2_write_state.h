@@ -62,6 +62,8 @@ struct otf2_handle {
 	bool own_comm; /* window, file: that is not known, so it has one of its own */
 	bool self; /* MPI_COMM_SELF: each process's own one, in which it is rank 0 */
 	uint32_t group; /* definition */
+	atomic_bool created; /* a thread has written where it was made, or given back */
+	atomic_bool allocated; /* a window, with its memory */
 	uint32_t *rank_of; /* by number among all ranks less `base`: rank | group << 31, or NO_REF */
 	uint32_t base, span;
 };

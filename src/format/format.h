@@ -738,6 +738,11 @@ enum hyb_record {
  * And, since 1.3:
  *
  *   METRICS     for each metric z: its value, since its thread began for those that count
+ *
+ * And of MPI, since 1.4:
+ *
+ *   CREATED     v handle: the call made it
+ *   FREED       v handle
  */
 enum hyb_other {
 	HYB_OTHER_SEND = 1,
@@ -757,6 +762,8 @@ enum hyb_other {
 	HYB_OTHER_DONE = 15,
 	HYB_OTHER_FAILED = 16,
 	HYB_OTHER_METRICS = 17,
+	HYB_OTHER_CREATED = 18,
+	HYB_OTHER_FREED = 19,
 };
 
 /*

@@ -28,16 +28,24 @@ static struct table identities = {.entry = 0, .bits = 8};
 struct handle *handle_world;
 
 static __thread int creating;
+static __thread uint32_t made; /* id of what the last creation defined; 0: nothing */
 
 void creation_enter(bool measured)
 {
 	/* What is measured is inside of no other: an error handler may have jumped out of that. */
 	creating = measured ? 1 : creating + 1;
+	made = 0;
 }
 
 bool creation_leave(bool measured)
 {
 	return --creating == 0 && (measured || !api->version || !api->inside());
+}
+
+void creation_record(void)
+{
+	if (made)
+		api->request(HYB_OTHER_CREATED, made);
 }
 
 static struct handle **entry_of(table_slot *slot)
@@ -102,6 +110,7 @@ static void publish(struct handle *handle, uint64_t key, uint64_t parent, const 
 	table_slot *slot = table_claim(&handles, key);
 
 	handle->id = api->define_handle(&definition);
+	made = handle->id;
 	if (!slot)
 		return;
 	*entry_of(slot) = handle;
@@ -237,6 +246,7 @@ void comm_created(MPI_Comm parent, MPI_Comm comm)
 		return;
 	number = atomic_fetch_add(&from->made, 1);
 	handle = describe_new(comm);
+	made = 0; /* the parent may have been met just now */
 	if (!handle)
 		return;
 	handle->second = handle->remote && from->second;
@@ -327,6 +337,7 @@ void comm_parent(MPI_Comm comm)
 		handle->second = true;
 	}
 	publish(handle, handle_key(comm), 0, "parent");
+	made = 0;
 }
 
 uint64_t handle_text(const char *text)
@@ -397,6 +408,7 @@ void comm_named(MPI_Comm comm, const char *name)
 
 	if (handle)
 		api->name_handle(handle->id, name);
+	made = 0;
 }
 
 void win_named(MPI_Win win, const char *name)
@@ -405,6 +417,7 @@ void win_named(MPI_Win win, const char *name)
 
 	if (handle)
 		api->name_handle(handle->id, name);
+	made = 0;
 }
 
 void handles_start(void)

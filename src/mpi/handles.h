@@ -70,11 +70,15 @@ static inline uint32_t handle_peer(const struct handle *handle, int rank)
  *	measured = measured && api->end();
  *	if (outermost && result == MPI_SUCCESS)
  *		comm_duplicated(comm, *newcomm);
+ *	if (measured && result == MPI_SUCCESS)
+ *		creation_record();
  *
  * To be called also while the program has paused: the others count on.
  */
 void creation_enter(bool measured); /* what begin() said */
 bool creation_leave(bool measured);
+/* Between api->end() and api->leave(), behind comm_created() and the like. */
+void creation_record(void);
 
 /*
  * A call that all processes of `parent` made: split, split_type, create, cart, graph, merge, spawn ... `comm`

@@ -103,6 +103,10 @@ int mpi_record_decode(uint64_t subtype, const uint8_t *body, size_t length, stru
 		r.handle = get_u32(&in);
 		r.peer = get_u32(&in);
 		break;
+	case HYB_OTHER_CREATED:
+	case HYB_OTHER_FREED:
+		r.handle = get_u32(&in);
+		break;
 	case HYB_OTHER_FAILED:
 		r.error = (int64_t)get(&in);
 		break;

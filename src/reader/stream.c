@@ -326,6 +326,8 @@ static const struct {
 	[HYB_OTHER_WRITE] = {HYB_EVENT_MESSAGE, HYB_WRITE},
 	[HYB_OTHER_DONE] = {HYB_EVENT_DONE, 0},
 	[HYB_OTHER_FAILED] = {HYB_EVENT_FAILED, 0},
+	[HYB_OTHER_CREATED] = {HYB_EVENT_CREATED, 0},
+	[HYB_OTHER_FREED] = {HYB_EVENT_FREED, 0},
 };
 
 /* False: not known, or damaged; the record is left out. */

@@ -6,7 +6,8 @@
 #include <string.h>
 
 static const char *const kinds[] = {NULL, "sample", "enter", "leave", "complete", "counter", "marker", "gap",
-	"message", "posted", "sent", "tested", "cancelled", "collected", "done", "epoch", "failed"};
+	"message", "posted", "sent", "tested", "cancelled", "collected", "done", "epoch", "failed", "created",
+	"freed"};
 static const char *const partials[] = {NULL, "no rule", "bad stack", "too deep"};
 
 static void name_node(char *buffer, size_t room, const struct hyb_node_info *node)

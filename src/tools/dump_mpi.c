@@ -6,7 +6,7 @@
 static const char *const messages[] = {
 	NULL, "send", "recv", "collective", "put", "get", "update", "read", "write"};
 
-enum fields { WHO = 1, TAG = 2, BYTES = 4, PLACE = 8, ERROR = 16 };
+enum fields { ON = 32, WHO = 1, TAG = 2, BYTES = 4, PLACE = 8, ERROR = 16 };
 
 static const struct {
 	const char *word;
@@ -28,6 +28,8 @@ static const struct {
 	[HYB_OTHER_WRITE] = {"write", WHO | BYTES | PLACE},
 	[HYB_OTHER_DONE] = {"done", 0},
 	[HYB_OTHER_FAILED] = {"failed", ERROR},
+	[HYB_OTHER_CREATED] = {"created", ON},
+	[HYB_OTHER_FREED] = {"freed", ON},
 };
 
 /* A rank of the own world or of another one; nothing if there is none. */

@@ -148,6 +148,8 @@ def told(call, event):
     peer = event.get("peer", -1)
     if kind == "epoch":
         return f"{function} epoch {peer}"
+    if kind in ("created", "freed"):
+        return None
     if kind in ("sent", "done", "collected", "cancelled"):
         return f"* {kind}"  # MPI may complete it at once, or when it is waited for
     if kind == "tested":

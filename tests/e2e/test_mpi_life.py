@@ -234,7 +234,10 @@ def test_worlds(mpi, ranks, tmp_path, mode, outside):
     if shutil.which("otf2-print"):
         lines = Counter(line.split(" ")[0] for line in run_command("otf2-print", out / "traces.otf2").stdout.splitlines())
         assert lines["MPI_SEND"] == lines["MPI_RECV"] == messages
-        assert lines["MPI_COLLECTIVE_END"] >= 2 * collectives
+        assert lines["MPI_COLLECTIVE_END"] == lines["MPI_COLLECTIVE_BEGIN"] > 2 * collectives
+        parents, members, groups = (1, 3, 2) if mode == "self" else (2, 4, 1)
+        # Spawned; duplicated, merged and split; and one without its first.
+        assert lines["COMM_CREATE"] == groups * (parents + 3 * members + members - 1)
 
 
 NOT_THERE = """

@@ -518,7 +518,9 @@ def test_mpi(mpi, ranks, tmp_path):
     check_ranks(archive)
     assert counts["RmaPut"] == counts["RmaGet"] == counts["RmaAtomic"] == 4
     assert counts["RmaOpCompleteBlocking"] == 12
-    assert counts["RmaCollectiveBegin"] == counts["RmaCollectiveEnd"] == 12
+    assert counts["RmaWinCreate"] == counts["RmaWinDestroy"] == 4
+    assert counts["RmaCollectiveBegin"] == counts["RmaCollectiveEnd"] == 12 + 8
+    check_made(archive)
     assert counts["RmaAcquireLock"] == counts["RmaReleaseLock"] == counts["RmaRequestLock"] == 4
     assert counts["IoOperationBegin"] == counts["IoOperationComplete"] == 12
     assert counts["IoOperationIssued"] == 4
@@ -531,6 +533,17 @@ def test_mpi(mpi, ranks, tmp_path):
     groups = sorted(group.name for group in archive.definitions.location_groups)
     assert groups == [f"MPI Rank {rank}" for rank in range(4)]
     inside(archive)
+
+
+def check_made(archive):
+    """The halves, what joins them and the window are made by all of their ranks, inside of collective operations."""
+    ops = otf2.CollectiveOp
+    made = [event.communicator for _, event in of(archive, "MpiCollectiveEnd") if event.collective_op == ops.CREATE_HANDLE]
+    assert sorted(Counter(made).values()) == [2, 2, 4]
+    assert made == [event.communicator for _, event in of(archive, "CommCreate")]
+    assert all(comm.flags == otf2.CommFlag.CREATE_DESTROY_EVENTS for comm in made)
+    windows = Counter(event.collective_op for _, event in of(archive, "RmaCollectiveEnd"))
+    assert windows[ops.CREATE_HANDLE] == windows[ops.DESTROY_HANDLE] == 4
 
 
 def check_self(archive):
