@@ -52,13 +52,15 @@ def native(program, seconds):
         return read_account(f"{folder}/account")
 
 
-def matches(node, name, modules):
-    if name in modules:
-        return modules[name] in os.path.basename(node["module"])
+def matches(node, name, program):
+    if name in program.modules:
+        return program.modules[name] in os.path.basename(node["module"])
+    if name in program.whole:
+        return node["name"] == program.whole[name]
     return node["name"] == name and node["kind"] != "probe"
 
 
-def sums(nodes, names, modules):
+def sums(nodes, names, program):
     """Of a tree: name -> [ns, samples] at and below the topmost nodes of that name."""
     result = {name: [0, 0] for name in names}
     owner = [None] * len(nodes)
@@ -66,7 +68,7 @@ def sums(nodes, names, modules):
         parent = node["parent"]
         owner[node["id"]] = owner[parent] if parent is not None else None
         if owner[node["id"]] is None:
-            owner[node["id"]] = next((name for name in names if matches(node, name, modules)), None)
+            owner[node["id"]] = next((name for name in names if matches(node, name, program)), None)
         if owner[node["id"]] is not None:
             result[owner[node["id"]]][0] += node["exclusive_ns"]
             result[owner[node["id"]]][1] += node["samples"]
@@ -99,7 +101,6 @@ def measured(program, seconds, options=()):
     true, shares, flat, by_thread: function -> share of the CPU time of these functions;
     samples: taken in these functions; cpu: [true, reported] ns; threads: [sum of differences, sum] ns;
     cost: share of CPU time that the report says; rate: samples a second of CPU; chunks; sources."""
-    modules = program.modules
     with tempfile.TemporaryDirectory(prefix="truth-") as folder:
         path = f"{folder}/experiment"
         call([*program.launch(), HYBRID_RUN, "-q", "-o", path, *options, *program.command(seconds)], cwd=folder,
@@ -107,16 +108,17 @@ def measured(program, seconds, options=()):
         account = read_account(f"{folder}/account")
         tree = report(path)
         by_thread = report(path, "--by-thread", "--functions")
-        flat = {row["name"]: row["inclusive_ns"] for row in report(path, "--flat")["rows"] if row["kind"] != "probe"}
+        flat = report(path, "--flat")["rows"]
     names = sorted(account["functions"])
-    found = sums(tree["nodes"], names, modules)
+    found = sums(tree["nodes"], names, program)
     quality = tree["quality"]
     reported = thread_times(by_thread["nodes"])
     return {
         "true": shares(account["functions"]),
         "shares": shares({name: ns for name, (ns, _) in found.items()}),
-        "by_thread": shares({name: ns for name, (ns, _) in sums(by_thread["nodes"], names, modules).items()}),
-        "flat": None if modules else shares({name: flat.get(name, 0) for name in names}),
+        "by_thread": shares({name: ns for name, (ns, _) in sums(by_thread["nodes"], names, program).items()}),
+        "flat": None if program.modules else shares({
+            name: sum(row["inclusive_ns"] for row in flat if matches(row, name, program)) for name in names}),
         "samples": round(sum(samples for _, samples in found.values()) * quality["taken"] / max(quality["samples"], 1)),
         "cpu": [account["cpu"], sum(node["exclusive_ns"] for node in tree["nodes"])],
         "threads": [sum(abs(reported.get(key, 0) - account["threads"][key]) for key in account["threads"]),

@@ -472,12 +472,12 @@ static bool wants_perf(unsigned version)
  */
 static const struct hook_cost {
 	uint16_t version; /* and those before */
-	uint16_t timed, skipped, left_out;
+	int16_t timed, skipped, left_out;
 } hook_costs[] = {
-	{0x030a, 1, 9, 2},
-	{0x030b, 8, 18, 9},
-	{0x030c, 13, 26, 14},
-	{UINT16_MAX, 10, 21, 11},
+	{0x030a, -2, 8, 2},
+	{0x030b, 2, 13, 6},
+	{0x030c, 4, 15, 9},
+	{UINT16_MAX, 6, 15, 10},
 };
 
 void hooks_find(void)
@@ -571,7 +571,7 @@ void hooks_cost(uint64_t timed, uint64_t skipped, uint64_t *calls)
 		return;
 	while (cost->version < python_layout()->version)
 		cost++;
-	calls[HYB_PROBE_PYTHON] = timed + skipped * cost->timed / 10;
-	calls[HYB_PROBE_PYTHON_SKIPPED] = skipped * cost->skipped / 10;
-	calls[HYB_PROBE_PYTHON_LEFT_OUT] = skipped * cost->left_out / 10;
+	calls[HYB_PROBE_PYTHON] = (uint64_t)((int64_t)timed + (int64_t)skipped * cost->timed / 10);
+	calls[HYB_PROBE_PYTHON_SKIPPED] = skipped * (uint64_t)cost->skipped / 10;
+	calls[HYB_PROBE_PYTHON_LEFT_OUT] = skipped * (uint64_t)cost->left_out / 10;
 }
