@@ -16,6 +16,7 @@ enum mode { FIRST = 0, CLOCK, CLOSED, OPEN };
 
 #define SWITCHING_NS \
 	2000000u /* that switches may take more of a second of CPU, by what one was measured to take */
+#define SHIFT_MIN 2u /* half of the time would save little, and windows would hold several samples */
 #define SHIFT_MAX 6u /* windows are at least 1/64 of the time */
 #define CYCLE 4u /* periods of CPU time from one window to the next, on average: about a sample each */
 #define SLEEP_MAX \
@@ -87,7 +88,7 @@ static void begin_clock(struct thread *t)
 static unsigned shift_for(const struct thread *t, uint64_t switches)
 {
 	uint64_t most = SWITCHING_NS / (rt.set.switch_ns ? rt.set.switch_ns : 1);
-	unsigned shift = 0;
+	unsigned shift = switches > most ? SHIFT_MIN : 0;
 
 	/* Not to and fro where it lies at the border. */
 	if (t->clock.shift && switches > (most << (t->clock.shift - 1)) * 3 / 4 &&
