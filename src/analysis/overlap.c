@@ -273,21 +273,30 @@ static void join_rest(struct part *part)
 			find_way(part, &part->sends[i]);
 }
 
-static void tell(struct hyb_model *model, const struct part *part)
+/* `more`: what found no other end stays, for those that come. */
+static void tell_alone(struct hyb_model *model, struct channel *channel, const struct place *place, bool more)
 {
+	if (place->partner || more)
+		return;
+	message_leaves(channel, place->op);
+	message_alone(model, place->op);
+}
+
+static void tell(struct hyb_model *model, struct channel *channel, const struct part *part, bool more)
+{
+	for (size_t i = 0; i < part->receive_count; i++)
+		tell_alone(model, channel, &part->receives[i], more);
 	for (size_t i = 0; i < part->send_count; i++) {
 		const struct place *send = &part->sends[i];
 
-		if (!send->partner) {
-			message_alone(model, send->op);
+		tell_alone(model, channel, send, more);
+		if (!send->partner)
 			continue;
-		}
+		message_leaves(channel, send->op);
+		message_leaves(channel, send->partner->op);
 		send->partner->op->late |= send->unsure;
 		message_matched(model, send->op, send->partner->op);
 	}
-	for (size_t i = 0; i < part->receive_count; i++)
-		if (!part->receives[i].partner)
-			message_alone(model, part->receives[i].op);
 }
 
 /* `missing`: as many of the queue may be unknown. */
@@ -350,12 +359,35 @@ static size_t find_part(const struct hyb_model *model, const struct channel *cha
 	return found;
 }
 
-/* Pairs the first ones of both queues. `missing`: so many others may be among them; then nothing is sure. */
-static void settle(
-	struct hyb_model *model, struct channel *channel, size_t sends, size_t receives, size_t missing)
+static bool is_torn(const struct channel *channel)
+{
+	return begin_of(channel->ops.first) < channel->torn ||
+	       begin_of(channel->receives.first) < channel->torn;
+}
+
+/* What is taken out may stand for others as long as any of it lasted. */
+static void tear(struct channel *channel, const struct part *part)
+{
+	for (size_t i = 0; i < part->send_count; i++)
+		if (part->sends[i].end > channel->torn)
+			channel->torn = part->sends[i].end;
+	for (size_t i = 0; i < part->receive_count; i++)
+		if (part->receives[i].end > channel->torn)
+			channel->torn = part->receives[i].end;
+}
+
+/*
+ * Pairs the first ones of both queues. `missing`: so many others may be among them; then nothing is sure.
+ * `more`: the rest of their part is still to come, and then is not sure either.
+ */
+static void settle(struct hyb_model *model, struct channel *channel, size_t sends, size_t receives,
+	size_t missing, bool more)
 {
 	struct part part = {.send_count = sends, .receive_count = receives};
+	bool unsure = missing || more || is_torn(channel);
 
+	if (is_torn(channel))
+		missing = PART_MAX;
 	part.queue = malloc((sends + receives + 1) * sizeof(struct place *));
 	if (!take_places(channel->ops.first, sends, missing, &part.sends) ||
 		!take_places(channel->receives.first, receives, missing, &part.receives) || !part.queue) {
@@ -365,11 +397,11 @@ static void settle(
 			count_candidates(&part, &part.sends[i]);
 		for (size_t i = 0; i < receives; i++)
 			count_candidates(&part, &part.receives[i]);
-		for (size_t i = 0; i < sends + receives; i++)
-			message_leaves(channel, i < sends ? part.sends[i].op : part.receives[i - sends].op);
-		join_sure(&part, missing > 0);
+		join_sure(&part, unsure);
 		join_rest(&part);
-		tell(model, &part);
+		if (more)
+			tear(channel, &part);
+		tell(model, channel, &part, more);
 	}
 	free(part.sends);
 	free(part.receives);
@@ -387,6 +419,7 @@ static void settle_first(struct hyb_model *model, struct channel *channel)
 	while (shorter(channel) && find_part(model, channel, true)) {
 		struct op *send = channel->ops.first, *receive = channel->receives.first;
 
+		receive->late |= is_torn(channel);
 		message_leaves(channel, send);
 		message_leaves(channel, receive);
 		message_matched(model, send, receive);
@@ -402,9 +435,9 @@ void overlap_settle(struct hyb_model *model, struct channel *channel)
 		return;
 	part = find_part(model, channel, false);
 	if (part)
-		settle(model, channel, part, part, 0);
+		settle(model, channel, part, part, 0, false);
 	else if (shorter(channel) >= PART_MAX)
-		settle(model, channel, PART_MAX / 2, PART_MAX / 2, PART_MAX);
+		settle(model, channel, PART_MAX / 2, PART_MAX / 2, PART_MAX, true);
 	channel->next_try = 2 * shorter(channel);
 }
 
@@ -413,12 +446,12 @@ void overlap_flush(struct hyb_model *model, struct channel *channel)
 	size_t part = shorter(channel) ? find_part(model, channel, false) : 0, missing;
 
 	if (part)
-		settle(model, channel, part, part, 0);
+		settle(model, channel, part, part, 0, false);
 	if (!shorter(channel))
 		return;
 	missing = channel->count + channel->receive_count - 2 * shorter(channel);
 	for (const struct op *op = channel->receives.first; op; op = op->next)
 		if (op->late)
 			missing = channel->count + channel->receive_count;
-	settle(model, channel, channel->count, channel->receive_count, missing);
+	settle(model, channel, channel->count, channel->receive_count, missing, false);
 }

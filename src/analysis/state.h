@@ -42,6 +42,8 @@ struct channel {
 	size_t wanted; /* sends: by receives that were behind pending ones until the end */
 	size_t next_try; /* of overlap_settle(), when as many have piled up */
 	bool overlaps; /* both */
+	uint64_t torn; /* a part was too long, and settled before its end: calls that began before this pos
+			  are of it */
 };
 
 /* A number of a process whose operation is under way. */

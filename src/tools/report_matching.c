@@ -116,8 +116,8 @@ static void put_messages(const struct style *style, const struct hyb_totals *t)
 	text_add(&text, "%s matched", figure_number(t->matched, n));
 	if (t->unsure)
 		text_add(&text,
-			" (%s of them perhaps with another one's partner: gaps, pauses, receives never "
-			"complete)",
+			" (%s of them perhaps with another one's partner: threads at the same time, gaps, "
+			"pauses, receives never complete)",
 			figure_number(t->unsure, n));
 	add_lone(&text, t->sends, "send", "receive");
 	add_lone(&text, t->receives, "receive", "send");
