@@ -5,6 +5,7 @@
 #include "probe.h"
 #include "python/frames.h"
 #include "regions.h"
+#include "thread_name.h"
 
 #define VALUE_MAX 8000 /* bytes of a metadata value that are kept */
 
@@ -53,6 +54,10 @@ static void enter_frame(struct hybrid_region *region)
 	if (frame) {
 		snippet.ra = UNWIND_IN_PYTHON;
 		snippet.fp = frame;
+		if (unlikely(self && self->loc && !self->name.origin) && thread_busy(self)) {
+			thread_name_look(self, clock_tick());
+			probe_end(self);
+		}
 	}
 	enter_at(region, snippet);
 }
@@ -245,10 +250,8 @@ static void thread_name(const char *name)
 {
 	struct thread *t = self;
 
-	if (t && t->state != THREAD_NONE) {
-		memset(t->loc->name, 0, sizeof(t->loc->name));
-		memcpy(t->loc->name, name, strnlen(name, sizeof(t->loc->name) - 1));
-	}
+	if (t && t->state != THREAD_NONE)
+		thread_name_set(t, name);
 }
 
 /* Found by name: see hybrid_api_find_() in hybrid.h. */

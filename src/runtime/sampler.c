@@ -10,6 +10,7 @@
 #include "python/frames.h"
 #include "python/hooks.h"
 #include "python/python.h"
+#include "thread_name.h"
 #include "trace.h"
 
 /* What interrupted the thread. */
@@ -156,6 +157,7 @@ static void take(
 	}
 	modules_update(false);
 	hooks_install();
+	thread_name_look(t, now);
 	node = walk(t, context, cause);
 	if (!node) {
 		t->loc->dropped[HYB_DROP_NO_SPACE]++;

@@ -1,7 +1,6 @@
 #include "nodes.h"
 
 #include <sys/mman.h>
-#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -9,6 +8,7 @@
 #include "probe.h"
 #include "rest.h"
 #include "sampler.h"
+#include "thread_name.h"
 #include "wrap.h"
 
 __thread struct thread *self __attribute__((tls_model("initial-exec")));
@@ -157,10 +157,7 @@ static void close_regions(struct thread *t, uint64_t now)
 /* It has a location of its own. */
 static void keep(struct thread *t)
 {
-	char name[16] = "";
-
-	if (!t->loc->name[0] && !prctl(PR_GET_NAME, name))
-		memcpy(t->loc->name, name, sizeof(name));
+	thread_name_read(t);
 	rest_ended(t);
 }
 

@@ -70,6 +70,11 @@ struct thread {
 		uint64_t cpu; /* of a thread that ran before: its CPU clock where we began; 0: now */
 	} start;
 	int destructor_rounds;
+	struct {
+		uint64_t due; /* tick of the next look at it */
+		uintptr_t object; /* Python's, of this thread; 0: not known */
+		uint8_t origin; /* see thread_name.c */
+	} name;
 
 	/* sampling */
 	uint32_t timer; /* kernel timer id, valid if `armed` */

@@ -114,6 +114,7 @@
 	F(int, getentropy, (void *, size_t)) \
 	F(int, aio_suspend, (const struct aiocb *const[], int, const struct timespec *)) \
 	F(int, aio_suspend64, (const struct aiocb64 *const[], int, const struct timespec *)) \
+	F(int, pthread_cond_signal, (pthread_cond_t *)) \
 	F(int, pthread_cond_wait, (pthread_cond_t *, pthread_mutex_t *)) \
 	F(int, pthread_cond_timedwait, (pthread_cond_t *, pthread_mutex_t *, const struct timespec *)) \
 	F(int, sendmmsg, (int, struct mmsghdr *, unsigned, int))

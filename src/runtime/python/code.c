@@ -165,9 +165,9 @@ static const uint8_t *characters(const struct python_layout *l, uintptr_t object
 	return (const uint8_t *)object + (state >> 6 & 1 ? l->object.string_ascii : l->object.string_other);
 }
 
-/* A string object as UTF-8 with its NUL, cut to the room there is. False: it is none that could be read. */
-static bool read_string(const struct python_layout *l, uintptr_t object, char *to, size_t size)
+bool python_code_string(uintptr_t object, char *to, size_t size)
 {
+	const struct python_layout *l = python_layout();
 	uint64_t length = python_word(object, l->object.string_length);
 	uint32_t state = *(const uint32_t *)(object + l->object.string_state);
 	unsigned width = state >> 2 & 7; /* after `interned`, two bits; then compact and ascii */
@@ -207,8 +207,8 @@ static uint64_t define(const struct python_layout *l, uintptr_t code)
 	char name[HYB_NAME_MAX + 1], file[HYB_NAME_MAX + 1];
 	uint64_t key;
 
-	if (!is_code(l, code) || !read_string(l, name_of(l, code), name, sizeof(name)) ||
-		!read_string(l, python_word(code, l->code.filename), file, sizeof(file)))
+	if (!is_code(l, code) || !python_code_string(name_of(l, code), name, sizeof(name)) ||
+		!python_code_string(python_word(code, l->code.filename), file, sizeof(file)))
 		return 0;
 	key = region_key(
 		name, strlen(name), file, *(const uint32_t *)(code + l->code.first_line), HYB_REGION_PYTHON);

@@ -6,7 +6,7 @@
 #define HYB_PYTHON_CODE_H
 
 #include <stdbool.h>
-#include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 /*
@@ -33,6 +33,9 @@ uint64_t python_code_line(uintptr_t code, uint32_t instruction);
  * name, outside of the one of __init__.
  */
 bool python_code_internal(uintptr_t code);
+
+/* A string object as UTF-8 with its NUL, cut to the room there is. False: it is none that could be read. */
+bool python_code_string(uintptr_t object, char *to, size_t size);
 
 /* Forgets all: a new file begins. start */
 void python_code_reset(void);

@@ -8,6 +8,7 @@
 #include "python.h"
 #include "runtime/probe.h"
 #include "runtime/regions.h"
+#include "runtime/thread_name.h"
 #include "runtime/wrap.h"
 
 static bool is_gil(const pthread_cond_t *condition)
@@ -59,6 +60,21 @@ static void end_wait(uint64_t key)
 		return;
 	probe_leave(t, HYB_NODE_REGION, key, now);
 	probe_end(t);
+}
+
+/*
+ * Who lets the lock go holds its mutex while it signals, so nobody runs Python code now, and its own frames
+ * are whole.
+ */
+EXPORT int pthread_cond_signal(pthread_cond_t *condition)
+{
+	struct thread *t = self;
+
+	if (unlikely(is_gil(condition)) && t && thread_busy(t)) {
+		thread_name_look(t, clock_tick());
+		probe_end(t);
+	}
+	return REAL(pthread_cond_signal)(condition);
 }
 
 EXPORT int pthread_cond_wait(pthread_cond_t *condition, pthread_mutex_t *mutex)

@@ -11,10 +11,12 @@
 #include "runtime/probe.h"
 #include "runtime/regions.h"
 #include "runtime/sys.h"
+#include "runtime/thread_name.h"
 
 #define ALWAYS_INLINE inline __attribute__((always_inline))
 #define NEVER_INLINE __attribute__((noinline))
 #define MAX_INTERPRETERS 64u
+#define OUTERMOST 3 /* depth of regions at which a thread of Python begins its own work */
 #define C_STACK_UNITS 2 /* PY_EVAL_C_STACK_UNITS: what an evaluation counts for */
 
 /* A code object's word of ours: its region's key, whose lower three bits are free. 0: not seen yet. */
@@ -324,6 +326,8 @@ static ALWAYS_INLINE void *evaluate_other(struct call c, enum kind kind, uint64_
 	t = probe_begin(true);
 	if (t) {
 		leave_behind(t, stack_pointer());
+		if (t->loc->depth <= OUTERMOST)
+			thread_name_look(t, clock_tick());
 		timed = enter(t, key);
 		if (word & CODE_AWAITS)
 			resume(t, timed ? t->top->node : t->node->hot, c);

@@ -19,6 +19,15 @@ enum python_chain {
 	PYTHON_SHIMS, /* 3.12 and later: a shim frame inside the evaluation's C frame ends its frames */
 };
 
+/* Where an object of a Python class has its attributes. */
+enum python_attributes {
+	PYTHON_DICT, /* up to 3.10: in the dict at its type's tp_dictoffset */
+	PYTHON_VALUES_BEFORE, /* 3.11: as PYTHON_DICT_BEFORE, or values alone in the word before that one */
+	PYTHON_DICT_BEFORE, /* 3.12: the third word before it is a dict, or values less 1 */
+	PYTHON_VALUES_BEHIND, /* 3.13: the third word before it is a dict; NULL: values are behind the object
+			       */
+};
+
 /* How a frame tells its instruction. */
 enum python_instruction {
 	PYTHON_OFFSET_BYTES, /* int, bytes from the first; -1: not begun */
@@ -35,6 +44,7 @@ struct python_layout {
 	uint8_t chain; /* enum python_chain */
 	uint8_t instruction; /* enum python_instruction */
 	uint8_t lines; /* enum python_lines: format of the code object's line table */
+	uint8_t attributes; /* enum python_attributes */
 	struct {
 		uint16_t interp, thread_id;
 		uint16_t status; /* flags; 0: which state runs now is told by a function that may be called
@@ -56,6 +66,7 @@ struct python_layout {
 		uint16_t code, previous, instruction;
 		uint16_t owner; /* char; 0: frames are objects */
 		uint16_t is_entry; /* PYTHON_ENTRY_FLAGS: bool */
+		uint16_t locals; /* pointers to objects: arguments, then local variables */
 	} frame; /* PyFrameObject or _PyInterpreterFrame */
 	/*
 	 * Whether a generator or coroutine whose evaluation has ended may go on later.
@@ -81,6 +92,16 @@ struct python_layout {
 		uint16_t string_length, string_state;
 		uint16_t string_ascii, string_other; /* data of compact strings */
 	} object;
+	struct {
+		uint16_t flags, dict_offset; /* of a type */
+		uint16_t cached_keys; /* of a type: keys of values that are in no dict */
+		uint16_t keys, values; /* of a dict; values NULL: beside the keys */
+		uint16_t value; /* of values: the first */
+		uint16_t index_size; /* of keys: char, log2 of the bytes of their index; 0: made of `size` */
+		uint16_t size; /* of keys: slots of the index */
+		uint16_t kind; /* of keys: char, not 0 if entries have no hash; 0: all have one */
+		uint16_t count, index; /* of keys: entries in use; the index, then entries */
+	} attribute;
 	/* 3.8: pointer to function in PyInterpreterState; 0: set by an exported function. The only offset
 	 * here that patch releases may move: use it only where it holds _PyEval_EvalFrameDefault. */
 	uint16_t interp_eval_frame;

@@ -7,6 +7,7 @@ const struct python_layout python_layout_3_11 = {
 	.chain = PYTHON_ENTRY_FLAGS,
 	.instruction = PYTHON_POINTER,
 	.lines = PYTHON_LINES_LOCATIONS,
+	.attributes = PYTHON_VALUES_BEFORE,
 	.thread =
 		{
 			.interp = 16,
@@ -34,6 +35,7 @@ const struct python_layout python_layout_3_11 = {
 			.instruction = 56, /* prev_instr */
 			.owner = 69,
 			.is_entry = 68,
+			.locals = 72, /* localsplus */
 		},
 	.generator =
 		{
@@ -63,5 +65,18 @@ const struct python_layout python_layout_3_11 = {
 			.string_state = 32, /* state */
 			.string_ascii = 48, /* size of PyASCIIObject */
 			.string_other = 72, /* size of PyCompactUnicodeObject */
+		},
+	.attribute =
+		{
+			.flags = 168, /* tp_flags */
+			.dict_offset = 288, /* tp_dictoffset */
+			.cached_keys = 872, /* ht_cached_keys */
+			.keys = 32, /* ma_keys */
+			.values = 40, /* ma_values */
+			.value = 0,
+			.index_size = 9, /* dk_log2_index_bytes */
+			.kind = 10, /* dk_kind */
+			.count = 24, /* dk_nentries */
+			.index = 32, /* dk_indices */
 		},
 };

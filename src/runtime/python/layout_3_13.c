@@ -7,6 +7,7 @@ const struct python_layout python_layout_3_13 = {
 	.chain = PYTHON_SHIMS,
 	.instruction = PYTHON_POINTER,
 	.lines = PYTHON_LINES_LOCATIONS,
+	.attributes = PYTHON_VALUES_BEHIND,
 	.thread =
 		{
 			.interp = 16,
@@ -30,6 +31,7 @@ const struct python_layout python_layout_3_13 = {
 			.previous = 8,
 			.instruction = 56, /* instr_ptr */
 			.owner = 70,
+			.locals = 72, /* localsplus */
 		},
 	.generator =
 		{
@@ -59,5 +61,18 @@ const struct python_layout python_layout_3_13 = {
 			.string_state = 32, /* state */
 			.string_ascii = 40, /* size of PyASCIIObject */
 			.string_other = 56, /* size of PyCompactUnicodeObject */
+		},
+	.attribute =
+		{
+			.flags = 168, /* tp_flags */
+			.dict_offset = 288, /* tp_dictoffset */
+			.cached_keys = 880, /* ht_cached_keys */
+			.keys = 32, /* ma_keys */
+			.values = 40, /* ma_values */
+			.value = 8,
+			.index_size = 9, /* dk_log2_index_bytes */
+			.kind = 10, /* dk_kind */
+			.count = 24, /* dk_nentries */
+			.index = 32, /* dk_indices */
 		},
 };

@@ -7,6 +7,7 @@ const struct python_layout python_layout_3_8 = {
 	.chain = PYTHON_FRAME_OBJECTS,
 	.instruction = PYTHON_OFFSET_BYTES,
 	.lines = PYTHON_LINES_LNOTAB,
+	.attributes = PYTHON_DICT,
 	.thread =
 		{
 			.interp = 16,
@@ -19,6 +20,7 @@ const struct python_layout python_layout_3_8 = {
 			.code = 32, /* f_code */
 			.previous = 24, /* f_back */
 			.instruction = 104, /* f_lasti */
+			.locals = 360, /* f_localsplus */
 		},
 	.generator =
 		{
@@ -44,6 +46,17 @@ const struct python_layout python_layout_3_8 = {
 			.string_state = 32, /* state */
 			.string_ascii = 48, /* size of PyASCIIObject */
 			.string_other = 72, /* size of PyCompactUnicodeObject */
+		},
+	.attribute =
+		{
+			.flags = 168, /* tp_flags */
+			.dict_offset = 288, /* tp_dictoffset */
+			.cached_keys = 872, /* ht_cached_keys */
+			.keys = 32, /* ma_keys */
+			.values = 40, /* ma_values */
+			.size = 8, /* dk_size */
+			.count = 32, /* dk_nentries */
+			.index = 40, /* dk_indices */
 		},
 	.interp_eval_frame = 568,
 };

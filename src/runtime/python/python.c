@@ -172,6 +172,7 @@ static const struct python_layout *examine(unsigned version)
 	python.runtime = python_symbol("_PyRuntime", &size);
 	python.runtime_end = python.runtime + size;
 	python.code_type = python_symbol("PyCode_Type", NULL);
+	python.string_type = python_symbol("PyUnicode_Type", NULL);
 	python.own_state = (void *(*)(void))python_symbol("PyGILState_GetThisThreadState", NULL);
 	python.current_state = (void *(*)(void))python_symbol("_PyThreadState_UncheckedGet", NULL);
 	python.is_ending = (int (*)(void))python_symbol("_Py_IsFinalizing", NULL);

@@ -20,7 +20,7 @@ struct python {
 	bool stays; /* it was there before anything was opened: nothing can close it */
 	uintptr_t runtime; /* _PyRuntime, from here */
 	uintptr_t runtime_end; /* to there: the GIL's conditions are inside */
-	uintptr_t code_type; /* PyCode_Type */
+	uintptr_t code_type, string_type; /* PyCode_Type, PyUnicode_Type */
 	uintptr_t evaluation; /* PYTHON_FRAME_OBJECTS: start of the function that runs a frame */
 	void *(*own_state)(void); /* PyGILState_GetThisThreadState: reads a thread-specific value */
 	_Atomic(bool) met; /* code of a libpython was sampled for the first time */

@@ -13,6 +13,7 @@
 #include <internal/pycore_pystate.h>
 #endif
 #if PY_VERSION_HEX >= 0x030b0000
+#include <internal/pycore_dict.h>
 #include <internal/pycore_frame.h>
 #endif
 #include <stddef.h>
@@ -65,6 +66,7 @@ static void print_thread(void)
 static void print_frame(void)
 {
 	AT("frame.size", _PyInterpreterFrame, localsplus);
+	AT("frame.locals", _PyInterpreterFrame, localsplus);
 	AT("frame.previous", _PyInterpreterFrame, previous);
 	AT("frame.owner", _PyInterpreterFrame, owner);
 #if PY_VERSION_HEX >= 0x030d0000
@@ -90,6 +92,7 @@ static void print_frame(void)
 static void print_frame(void)
 {
 	IS("frame.size", offsetof(PyFrameObject, f_lasti) + sizeof(int));
+	AT("frame.locals", PyFrameObject, f_localsplus);
 	AT("frame.previous", PyFrameObject, f_back);
 	AT("frame.code", PyFrameObject, f_code);
 	AT("frame.instruction", PyFrameObject, f_lasti);
@@ -136,6 +139,26 @@ static void print_objects(void)
 	IS("object.string_other", sizeof(PyCompactUnicodeObject));
 }
 
+static void print_attributes(void)
+{
+	AT("attribute.flags", PyTypeObject, tp_flags);
+	AT("attribute.dict_offset", PyTypeObject, tp_dictoffset);
+	AT("attribute.cached_keys", PyHeapTypeObject, ht_cached_keys);
+	AT("attribute.keys", PyDictObject, ma_keys);
+	AT("attribute.values", PyDictObject, ma_values);
+#if PY_VERSION_HEX >= 0x030b0000
+	AT("attribute.value", PyDictValues, values);
+	AT("attribute.index_size", PyDictKeysObject, dk_log2_index_bytes);
+	AT("attribute.kind", PyDictKeysObject, dk_kind);
+	AT("attribute.count", PyDictKeysObject, dk_nentries);
+	AT("attribute.index", PyDictKeysObject, dk_indices);
+#else /* Objects/dict-common.h, which is installed nowhere: dk_refcnt, dk_size, dk_lookup, dk_usable, ... */
+	IS("attribute.size", 8);
+	IS("attribute.count", 32);
+	IS("attribute.index", 40);
+#endif
+}
+
 int main(void)
 {
 	IS("version", PY_MAJOR_VERSION << 8 | PY_MINOR_VERSION);
@@ -143,6 +166,7 @@ int main(void)
 	print_frame();
 	print_code();
 	print_objects();
+	print_attributes();
 #if PY_VERSION_HEX < 0x03090000
 	AT("interp_eval_frame", PyInterpreterState, eval_frame);
 #endif

@@ -31,6 +31,7 @@ static void show_frames(FILE *out, const struct python_layout *l)
 	SHOW(frame.instruction);
 	SHOW(frame.owner);
 	SHOW(frame.is_entry);
+	SHOW(frame.locals);
 	SHOW(generator.stack_top);
 	SHOW(generator.state);
 	SHOW(generator.state_before);
@@ -58,6 +59,17 @@ static void show_objects(FILE *out, const struct python_layout *l)
 	SHOW(object.string_state);
 	SHOW(object.string_ascii);
 	SHOW(object.string_other);
+	SHOW(attribute.flags);
+	SHOW(attribute.dict_offset);
+	SHOW(attribute.cached_keys);
+	SHOW(attribute.keys);
+	SHOW(attribute.values);
+	SHOW(attribute.value);
+	SHOW(attribute.index_size);
+	SHOW(attribute.size);
+	SHOW(attribute.kind);
+	SHOW(attribute.count);
+	SHOW(attribute.index);
 }
 
 /* "member value" lines; -1 if the version is not known or the file cannot be written. */
