@@ -175,7 +175,8 @@ HYBRID_INLINE_ void hybrid_count_real(struct hybrid_counter *counter, double val
 
 /*
  * Splits the innermost open region by the value of a parameter: what follows in
- * this instance stands below "key=value" in the tree, until the region is left.
+ * this instance stands below "key=value" in the tree, until the region is left or the key gets another value.
+ * Different keys nest in the order of the calls.
  */
 HYBRID_INLINE_ void hybrid_parameter(const char *key, const char *value)
 {

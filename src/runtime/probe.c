@@ -48,7 +48,8 @@ void probe_demote(struct hyb_node *node)
 {
 	const struct hyb_def_region *def = node->kind == HYB_NODE_REGION ? region_def(node->key) : NULL;
 
-	if (def && def->kind == HYB_REGION_MPI) /* each message counts */
+	/* Each message counts, and nobody leaves a parameter: a region around it does. */
+	if (def && (def->kind == HYB_REGION_MPI || def->kind == HYB_REGION_PARAMETER))
 		return;
 	if (node->count >= rt.set.demote_calls && rt.set.demote_calls &&
 		node->inclusive / node->count < rt.demote_ticks && node->kind != HYB_NODE_ROOT)
@@ -68,6 +69,22 @@ static bool is_parameter(const struct hyb_node *node)
 	const struct hyb_def_region *def = node->kind == HYB_NODE_REGION ? region_def(node->key) : NULL;
 
 	return def && def->kind == HYB_REGION_PARAMETER;
+}
+
+void probe_leave_parameter(struct thread *t, const char *key, size_t len, uint64_t now)
+{
+	uint32_t up = 0;
+	struct hyb_open *open;
+
+	for (; (open = entry_below(t, up)) && is_parameter(node_at(open->node)); up++) {
+		const struct hyb_def_region *def = region_def(node_at(open->node)->key);
+
+		if (def->name_len < len || memcmp(def + 1, key, len) != 0)
+			continue;
+		for (up++; up--;)
+			probe_pop(t, now);
+		return;
+	}
 }
 
 void probe_leave_other(struct thread *t, enum hyb_node_kind kind, uint64_t key, uint64_t now)

@@ -28,6 +28,12 @@ void probe_leave_other(struct thread *t, enum hyb_node_kind kind, uint64_t key, 
 /* Leaves the innermost open region of this name. */
 void probe_leave_name(struct thread *t, const char *name, size_t len, uint64_t now);
 
+/*
+ * Of the parameters that split the innermost region, leaves the one whose name begins like this, "key=", and
+ * those inside of it.
+ */
+void probe_leave_parameter(struct thread *t, const char *key, size_t len, uint64_t now);
+
 /* Enters and leaves "(paused)". */
 void probe_pause(struct thread *t);
 void probe_resume(struct thread *t);

@@ -162,7 +162,7 @@ static void parameter(const char *key, const char *value)
 	char text[HYB_NAME_MAX + 1];
 	size_t key_len = strnlen(key, HYB_NAME_MAX - 1),
 	       value_len = strnlen(value, HYB_NAME_MAX - 1 - key_len);
-	uint64_t region;
+	uint64_t region, now = clock_tick();
 
 	if (!t || !thread_busy(t))
 		return;
@@ -174,9 +174,12 @@ static void parameter(const char *key, const char *value)
 	text[key_len] = '=';
 	memcpy(text + key_len + 1, value, value_len);
 	region = region_key(text, key_len + 1 + value_len, "", 0, HYB_REGION_PARAMETER);
-	if (region)
-		probe_enter(t, HYB_NODE_REGION, region, PROBE_SNIPPET);
-	thread_ready(t);
+	if (region) {
+		probe_leave_parameter(t, text, key_len + 1, now);
+		/* All of the region's frames are below: whoever called us may be none of them. */
+		probe_enter(t, HYB_NODE_REGION, region, probe_snippet(t->top));
+	}
+	probe_end(t);
 }
 
 static void parameter_int(const char *key, int64_t value)

@@ -145,6 +145,29 @@ def test_parameters(probes):
     check_sums(report["tree"])
 
 
+def test_another_value_of_a_parameter(probes):
+    report = probes("parameter_again", options=["--rate", "1000"]).report()
+    outer = the(report["tree"], "outer")
+    own = [node for node in outer["children"] if node["kind"] == "probe"]
+    assert {node["name"]: node["calls"] for node in own} == {f"again={i}": 10 for i in range(3)}
+    for value in own:
+        assert {n["name"]: n["calls"] for _, n in walk(value) if n["kind"] == "probe"} == {
+            value["name"]: 10, "other=odd": 5, "other=even": 5}
+        # The work is not inside of what called the parameter, and is there with all its frames.
+        work = sum(samples_below(node) for node in find(value, "work_between"))
+        assert work >= 0.9 * samples_below(value) - 1 and samples_below(value) > 0
+    assert report["quality"]["faults"] == NO_FAULTS
+    check_sums(report["tree"])
+
+
+def test_parameters_are_never_demoted(probes):
+    report = probes("parameter_often", options=["--demote", "1000:1000"]).report()
+    outer = the(report["tree"], "outer")
+    assert (outer["calls"], outer["skipped"]) == (12000, 0)
+    assert [(node["calls"], node["skipped"]) for node in outer["children"] if node["kind"] == "probe"] == [(12000, 0)]
+    assert report["quality"]["faults"] == NO_FAULTS
+
+
 def test_counters_and_markers(probes, measure):
     e = probes("counters")
     text = e.dump()

@@ -142,6 +142,38 @@ static void parameters(const char *argument)
 	hybrid_parameter("alone", "root");
 }
 
+/* What follows a parameter is done by others than who called it. */
+static NOINLINE void set_parameter(int i)
+{
+	volatile char room[64];
+
+	room[0] = (char)i;
+	hybrid_parameter_int("again", room[0]);
+}
+
+static void parameter_again(const char *argument)
+{
+	hybrid_enter(&outer);
+	for (int i = 0; i < 30; i++) {
+		set_parameter(i % 3);
+		hybrid_parameter("other", i % 2 ? "odd" : "even");
+		work_between();
+	}
+	hybrid_leave(&outer);
+}
+
+/* Parameters of little time in regions of more. */
+static void parameter_often(const char *argument)
+{
+	for (int i = 0; i < 12000; i++) {
+		hybrid_enter(&outer);
+		for (volatile int n = 0; n < 2000; n++)
+			;
+		hybrid_parameter_int("often", 1);
+		hybrid_leave(&outer);
+	}
+}
+
 static void counters(const char *argument)
 {
 	static struct hybrid_counter whole = HYBRID_COUNTER_INIT("whole", "items");
@@ -324,6 +356,8 @@ int main(int argc, char **argv)
 		{"deep", deep},
 		{"split", split},
 		{"parameters", parameters},
+		{"parameter_again", parameter_again},
+		{"parameter_often", parameter_often},
 		{"counters", counters},
 		{"pause", pauses},
 		{"metadata", metadata},
