@@ -60,7 +60,7 @@ static struct hooks {
 	int (*is_initialized)(void);
 	uintptr_t interpreters[MAX_INTERPRETERS]; /* that were hooked */
 	uint32_t count;
-	bool too_deep; /* was said */
+	bool too_deep, switched; /* was said */
 	const char *unseen; /* calls that this version never hands to a hook, in words; NULL: none */
 } hooks;
 
@@ -209,6 +209,20 @@ static bool is_deep(const struct thread *t)
 	return (stack_pointer() - t->stack_lo) * 2 < t->stack_hi - t->stack_lo;
 }
 
+static NEVER_INLINE void say_switched(void)
+{
+	if (hooks.switched)
+		return;
+	hooks.switched = true;
+	store_note(HYB_NOTE_WARNING, "stacks are switched inside of Python functions (greenlets): these "
+				     "functions are measured up to the switch only");
+}
+
+static bool is_python(const struct hyb_node *node)
+{
+	return node->kind == HYB_NODE_REGION && region_is_python(node->key);
+}
+
 /*
  * A region whose frame lay deeper than we are now is not around us: its stack was taken
  * away (greenlets share the thread's stack and swap what is on it). It is left here.
@@ -216,12 +230,9 @@ static bool is_deep(const struct thread *t)
 static void leave_behind(struct thread *t, uintptr_t sp)
 {
 	while (t->top->sp && t->top->sp <= sp && t->loc->depth > 1 && sp < t->stack_hi &&
-		t->top->sp >= t->stack_lo && t->node->kind == HYB_NODE_REGION &&
-		region_is_python(t->node->key)) {
-		if (!t->loc->faults[HYB_FAULT_NOT_LEFT]++)
-			store_note(HYB_NOTE_WARNING,
-				"stacks are switched inside of Python functions (greenlets): these "
-				"functions are measured up to the switch only");
+		t->top->sp >= t->stack_lo && is_python(t->node)) {
+		t->loc->faults[HYB_FAULT_NOT_LEFT]++;
+		say_switched();
 		probe_pop(t, clock_tick());
 	}
 }
@@ -261,10 +272,14 @@ static ALWAYS_INLINE void leave(uint64_t key, bool timed, uint64_t now)
 		return;
 	if (unlikely(key >> 48 != rt.epoch)) /* forked inside; its code object may be gone */
 		key = t->node->key;
-	if (!timed && t->top->skipped & ~HYB_OPEN_SAMPLED)
+	if (!timed && t->top->skipped & ~HYB_OPEN_SAMPLED) {
 		t->top->skipped--;
-	else
+	} else {
+		/* Calls of functions end in order, on one stack. */
+		if (unlikely(t->node->key != key) && is_python(t->node))
+			say_switched();
 		probe_leave(t, HYB_NODE_REGION, key, timed ? now : clock_tick());
+	}
 	probe_end(t);
 }
 

@@ -227,10 +227,23 @@ static void found(void)
 		return;
 	}
 	snprintf(text, sizeof(text),
-		"this build of CPython %s is not known: native code is measured, Python functions are not "
-		"shown",
+		"this build of CPython %s is not known (3.8 to 3.13 are): native code is measured, Python "
+		"functions are not shown",
 		python.version);
 	store_note(HYB_NOTE_WARNING, text);
+}
+
+/* Its functions have no frames that could be read here. */
+static void look_for_pypy(void)
+{
+	static bool said;
+
+	if (said || !symbol_in(0, "pypy_main_startup", NULL))
+		return;
+	said = true;
+	store_note(HYB_NOTE_WARNING, "this is PyPy: native code is measured, Python functions are not shown "
+				     "(CPython 3.8 to 3.13 are "
+				     "known)");
 }
 
 /* An interpreter of any version has this function; several in one process: the first that is found. */
@@ -244,6 +257,7 @@ static void look(void)
 	code = symbol_in(0, "Py_GetVersion", NULL);
 	if (!code) {
 		atomic_store(&python.gone, true);
+		look_for_pypy();
 	} else if (code != old || atomic_load(&python.gone)) {
 		python.code = code;
 		python.stays = !old && !atomic_load(&opened);
