@@ -10,6 +10,8 @@
 #include "profile/cost.h"
 #include "profile/state.h"
 
+#define NAME_MOST 64u /* bytes of what a thread is called or runs */
+
 struct profile *profile_new(const struct profile_options *options)
 {
 	struct profile *p = calloc(1, sizeof(*p));
@@ -54,6 +56,22 @@ static void name_process(const struct hyb_process *process, char *text, size_t s
 		snprintf(text, size, "%.40s %" PRIu32, program, process->pid);
 }
 
+/* What Python runs there, "app.py 10" or "-m package"; "": it is no Python's. */
+static const char *python_arguments(const struct hyb_process *process)
+{
+	for (size_t i = 0; i < process->metadata_count; i++) {
+		const char *words = process->metadata[i].value;
+		size_t first = strcspn(words, " ");
+
+		if (strcmp(process->metadata[i].key, "hybrid.python.arguments") != 0)
+			continue;
+		while (*words == '/' && first && words[first - 1] != '/')
+			first--;
+		return *words == '/' ? words + first : words;
+	}
+	return "";
+}
+
 /* A thread: the first of a rank or process is that itself; of a rank the others have their numbers. */
 const char *profile_name_location(const struct hyb_location_info *location, char text[PROFILE_LOCATION_NAME])
 {
@@ -61,15 +79,21 @@ const char *profile_name_location(const struct hyb_location_info *location, char
 	bool is_rank = process->world && process->rank != HYB_RANK_NONE;
 	uint32_t number = is_rank ? location->id : location->tid;
 	bool first = location->id <= 1 && (is_rank || location->tid == process->pid);
-	const char *name = is_rank && first ? "" : location->name;
+	const char *name = is_rank && first                              ? ""
+			   : *location->name || !first || location->rest ? location->name
+									 : python_arguments(process);
+	size_t length = strnlen(name, NAME_MOST);
 	char common[64], thread[24] = "";
 
+	while (name[length] && (name[length] & 0xc0) == 0x80) /* not inside of a character */
+		length--;
 	name_process(process, common, sizeof(common));
 	if (location->rest)
 		snprintf(thread, sizeof(thread), " (rest)");
 	else if (!first)
 		snprintf(thread, sizeof(thread), " thread %" PRIu32, number);
-	snprintf(text, PROFILE_LOCATION_NAME, "%s%s%s%.64s", common, thread, *name ? " " : "", name);
+	snprintf(text, PROFILE_LOCATION_NAME, "%s%s%s%.*s", common, thread, *name ? " " : "", (int)length,
+		name);
 	return text;
 }
 

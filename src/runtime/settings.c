@@ -90,16 +90,13 @@ static bool is_launcher(void)
 	static const char spawned[] = LAUNCH_SPAWNED "=";
 	char line[1024], *word = line, *end;
 	struct launch_place place;
-	int fd = sys_open("/proc/self/cmdline", O_RDONLY);
-	ssize_t length = fd < 0 ? 0 : sys_read(fd, line, sizeof(line) - 2);
+	size_t length = sys_command_line(line, sizeof(line) - 1);
 	const char *name;
 	bool shell;
 
-	if (fd >= 0)
-		sys_close(fd);
-	if (length <= 0)
+	if (!length)
 		return false;
-	line[length] = line[length + 1] = '\0';
+	line[length + 1] = '\0';
 	end = line + length;
 	name = base_name(line);
 	if (launch_is_launcher(name) ||

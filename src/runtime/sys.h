@@ -30,6 +30,18 @@ static inline ssize_t sys_read(int fd, void *to, size_t size)
 	return syscall(SYS_read, fd, to, size);
 }
 
+/* The words of this process's command line, each with its NUL, cut to the room there is: how many bytes. */
+static inline size_t sys_command_line(char *text, size_t size)
+{
+	int fd = sys_open("/proc/self/cmdline", O_RDONLY);
+	ssize_t length = fd < 0 ? 0 : sys_read(fd, text, size - 1);
+
+	if (fd >= 0)
+		sys_close(fd);
+	text[length > 0 ? length : 0] = '\0';
+	return length > 0 ? (size_t)length : 0;
+}
+
 static inline ssize_t sys_write(int fd, const void *from, size_t size)
 {
 	return syscall(SYS_write, fd, from, size);

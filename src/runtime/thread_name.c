@@ -24,13 +24,13 @@ void thread_name_set(struct thread *t, const char *name)
 void thread_name_read(struct thread *t)
 {
 	char name[sizeof(t->loc->name)] = "";
-	bool made = t->start.function; /* the first thread's Python frames may be those of any greenlet */
+	bool made = t->start.function; /* the Python frames of others may be those of any greenlet */
 
 	if (t->name.origin == OF_PROGRAM)
 		return;
 	if (made && python_thread_name(&t->name.object, name, sizeof(name)))
 		set(t, OF_PYTHON, name);
-	else if (t->name.origin <= OF_KERNEL && !prctl(PR_GET_NAME, name))
+	else if (t->name.origin <= OF_KERNEL && (int)t->loc->tid != rt.pid && !prctl(PR_GET_NAME, name))
 		set(t, OF_KERNEL, name);
 }
 

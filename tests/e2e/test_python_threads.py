@@ -1,4 +1,4 @@
-"""Names of threads: what threading calls them stands in the file, and so wherever threads are named."""
+"""Names of threads and processes: what threading calls them stands in the file, and so wherever threads are named."""
 
 import gzip
 import json
@@ -168,3 +168,36 @@ def test_native_threads_that_do_not_end(measure, compile_c, arguments):
     """The kernel's name is read while they run: at the process's end nobody could."""
     e = measure(compile_c(NATIVE), *arguments)
     assert names(e) == ["a worker"]
+
+
+CHILDREN = """
+import multiprocessing, os, subprocess, sys
+
+def spin():
+    for i in range(300000):
+        pass
+
+if __name__ == "__main__":
+    for method in ("fork", "spawn"):
+        process = multiprocessing.get_context(method).Process(target=spin)
+        process.start()
+        process.join()
+    subprocess.run([sys.executable, "-c", "sum(range(1000))\\n# \\u00e9" + "\\u00e9" * 40])
+    subprocess.run([sys.executable, os.path.abspath("other.py"), "with", "arguments"])
+"""
+
+
+@every_interpreter
+def test_processes_are_told_apart_by_what_they_run(python, measure, tmp_path):
+    (tmp_path / "children.py").write_text(CHILDREN)
+    (tmp_path / "other.py").write_text("sum(range(1000))\n")
+    e = measure(python.path, "-X", "utf8", "children.py", "10", env=ENVIRONMENT)
+    assert e.returncode == 0, e.stderr
+    rows = e.report("--by-thread")["tree"]["children"]
+    own = [row["name"].split(" ", 2)[2] for row in rows if " thread " not in row["name"] and "(rest)" not in row["name"]]
+    own = [words for words in own if "resource_tracker" not in words]
+    spawned = [words for words in own if "multiprocessing.spawn import spawn_main" in words]
+    assert len(spawned) == 1
+    rest = {"-X utf8 children.py 10", "-c sum(range(1000)) # " + "é" * 21, "other.py with arguments"}
+    assert set(own) == {*spawned, *rest}  # a fork before an exec is a row of its own
+    assert own.count("-X utf8 children.py 10") >= 2

@@ -470,14 +470,10 @@ static const char *find_unseen(unsigned version)
 static bool wants_perf(unsigned version)
 {
 	char text[8192];
-	int fd = version < 0x030c ? -1 : sys_open("/proc/self/cmdline", O_RDONLY);
-	ssize_t size = fd < 0 ? 0 : sys_read(fd, text, sizeof(text) - 1);
+	size_t size = version < 0x030c ? 0 : sys_command_line(text, sizeof(text));
 
-	if (fd >= 0)
-		sys_close(fd);
 	if (version >= 0x030c && getenv("PYTHONPERFSUPPORT"))
 		return true;
-	text[size > 0 ? size : 0] = '\0';
 	for (const char *p = text; p < text + size; p += strlen(p) + 1)
 		if (!strncmp(p, "-Xperf", 6) || (p > text && !strncmp(p, "perf", 4) && p[-2] == 'X'))
 			return true;

@@ -10,6 +10,7 @@
 #include "runtime/memory.h"
 #include "runtime/modules.h"
 #include "runtime/store.h"
+#include "runtime/sys.h"
 #include "runtime/thread.h"
 #include "runtime/unwind_cache.h"
 
@@ -134,6 +135,25 @@ static unsigned ask_version(void)
 	return sscanf(python.version, "%u.%u", &major, &minor) == 2 ? major << 8 | minor : 0;
 }
 
+/* What tells this process from others of the same interpreter: all words behind the first. */
+static void describe_arguments(void)
+{
+	struct hyb_def_metadata def = {.key_len = sizeof("hybrid.python.arguments") - 1};
+	char text[HYB_NAME_MAX + 1], *words = text, *end = text + sys_command_line(text, sizeof(text));
+
+	words += strlen(words) + 1;
+	while (end > words && !end[-1])
+		end--;
+	if (words >= end)
+		return;
+	for (char *p = words; p < end; p++)
+		if ((unsigned char)*p < ' ')
+			*p = ' ';
+	def.value_len = (uint16_t)(end - words);
+	store_define(HYB_DEF_METADATA, &def, sizeof(def), "hybrid.python.arguments", def.key_len, words,
+		def.value_len);
+}
+
 static void describe(void)
 {
 	const char *mode = !python.known                   ? "native samples only"
@@ -145,6 +165,7 @@ static void describe(void)
 
 	def.value_len = (uint16_t)snprintf(text, sizeof(text), "CPython %s, %s", python.version, mode);
 	store_define(HYB_DEF_METADATA, &def, sizeof(def), "hybrid.python", def.key_len, text, def.value_len);
+	describe_arguments();
 	if (!python.known)
 		return; /* its frames are what there is to be seen */
 	modules_update(true);
