@@ -52,6 +52,29 @@ static bool is_python_program(const char *path)
 	return !version[strspn(version, "dmtu")];
 }
 
+/* Functions of CPython, of any version; compilers add ".constprop.0" and such. */
+static const char *python_part(const struct code *code)
+{
+	static const char *const parts[][2] = {
+		{"gc_collect_main", "garbage collection"},
+		{"collect", "garbage collection"}, /* before 3.10 */
+		{"PyGC_Collect", "garbage collection"},
+		{"Py_FinalizeEx", "finalisation"},
+		{"_Py_Finalize", "finalisation"},
+		{"Py_EndInterpreter", "finalisation"},
+	};
+
+	for (size_t f = 0; f < code->frame_count; f++) {
+		const char *name = code->frames[f].function;
+		size_t length = strcspn(name, ".");
+
+		for (size_t i = 0; i < sizeof(parts) / sizeof(*parts); i++)
+			if (!strncmp(name, parts[i][0], length) && !parts[i][0][length])
+				return parts[i][1];
+	}
+	return NULL;
+}
+
 /* ctypes, cffi and libffi: between Python and the C function that it calls. */
 static bool is_bridge(const char *path)
 {
@@ -163,6 +186,8 @@ static struct code *code_new(struct codes *codes, const struct resolver *resolve
 	code->ours = has_prefix(path_base(code->module_path), "libhybrid") ||
 		     strstr(code->module_path, "/hybrid/_probe.abi3.so");
 	code->python_program = is_python_program(code->module_path);
+	if (python_part(code) && !(code->python_part = strings_get(codes->strings, python_part(code))))
+		goto fail;
 	code->bridge = is_bridge(code->module_path);
 	code->main_start = !outer->guess && is_among(main_names, outer->function);
 	code->start = is_among(main_names, outer->function) || is_among(start_names, outer->function) ||

@@ -39,6 +39,8 @@ struct code {
 	bool main_start; /* what runs main: neither is what called it */
 	bool unresolved;
 	bool python_program; /* in the executable of an interpreter, "python3.11" */
+	const char *python_part; /* what the interpreter does for itself there, interned; NULL: what its
+				    program says. Of code that is not in an interpreter it means nothing */
 	bool bridge; /* in what calls C functions for Python */
 	bool shown; /* it got into a tree */
 	const char *module_path; /* interned */

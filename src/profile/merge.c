@@ -1,4 +1,4 @@
-#include "profile/merge.h"
+#include "profile/merge_work.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -6,52 +6,6 @@
 
 #include "format/format.h"
 #include "profile/times.h"
-
-/* What is known of a node before it goes anywhere. */
-enum shape {
-	SHAPE_INNER = 1, /* has children */
-	SHAPE_SHOWN = 2, /* and not all of them are start code */
-	SHAPE_PYTHON = 4, /* code of Python stands here or below */
-	SHAPE_NATIVE = 8, /* samples or probes are here or below, and no code of Python between */
-	SHAPE_MPI = 16, /* calls a function of MPI, perhaps through MPI's own bindings */
-};
-
-/* How far down the tree a path has got. */
-struct spot {
-	uint32_t node; /* of the tree: what is below goes there */
-	uint32_t frame; /* 0, or a node of the location, a frame that goes there first: see settle() */
-	bool first; /* nothing is shown yet below its probe */
-	const char *ours; /* inside libhybrid: the name under which it was called */
-};
-
-/* Where a node of the location went. */
-struct place {
-	struct spot spot;
-	struct spot python; /* the same without the interpreter's frames: what Python below will hang on */
-	bool woven; /* code of Python stands above; `python` is not used any more */
-	bool interpreting; /* the frame above is the interpreter's, and stands for all of a row of them */
-	bool folded; /* inside MPI: what is here is the time of the call */
-	bool wrapped; /* in what our wrappers of MPI do on their own account */
-	uint32_t own; /* node of the tree for its times and samples: see merge_values() */
-};
-
-struct work {
-	struct merge *merge;
-	const struct resolver *resolver;
-	const struct hyb_node_info *nodes;
-	size_t metrics; /* of the process */
-	struct place *places;
-	uint8_t *shapes; /* enum shape */
-};
-
-/* A code address or a Python instruction as source-level frames, innermost first. */
-struct shown {
-	const struct code_frame *frames;
-	size_t count;
-	const char *module;
-	bool is_python;
-	struct code_frame python;
-};
 
 /* Whether a Python program's function is entered here, or is in the midst of running. */
 static bool is_python(const struct hyb_node_info *n)
@@ -111,7 +65,9 @@ static int show(const struct work *w, uint32_t i, struct shown *ret)
 	*ret = (struct shown){
 		.frames = code->frames, .count = code->frame_count, .module = code->module_path};
 	if (is_interpreter(w->merge, code)) {
-		ret->python = (struct code_frame){.function = strings_get(strings, "Python interpreter"),
+		ret->python = (struct code_frame){
+			.function = code->python_part ? code->python_part
+						      : strings_get(strings, "Python interpreter"),
 			.file = strings_get(strings, "")};
 		ret->frames = &ret->python;
 		ret->count = 1;
@@ -253,6 +209,7 @@ static int place_probe(struct work *w, uint32_t i, struct place *place)
 	place->wrapped = false;
 	place->woven |= is_python(n);
 	place->interpreting = false;
+	place->part = NULL;
 	place->python = *spot;
 	place->own = spot->node;
 	return 0;
@@ -280,6 +237,7 @@ static int place_python(struct work *w, uint32_t i, struct place *place)
 		return HYB_ENOMEM;
 	place->spot.frame = i;
 	place->spot.ours = NULL;
+	place->part = NULL;
 	place->woven = true;
 	return own_if_sampled(w, i, place);
 }
@@ -394,6 +352,28 @@ static int place_interpreter(struct work *w, uint32_t i, struct place *place)
 	return own_if_sampled(w, i, place);
 }
 
+/* A part of the interpreter has a name of its own, wherever it stands, and stands for what it calls there. */
+static int place_part(struct work *w, uint32_t i, const char *part, struct place *place)
+{
+	/* In the place of the interpreter's other frames. */
+	if (place->interpreting && !place->part && !place->woven)
+		place->spot.frame = 0;
+	if (place->part != part) {
+		if (settle(w, &place->spot))
+			return HYB_ENOMEM;
+		place->spot.frame = i;
+		if (!place->woven && w->shapes[i] & SHAPE_PYTHON) {
+			if (settle(w, &place->python))
+				return HYB_ENOMEM;
+			place->python.frame = i;
+		}
+	}
+	place->spot.ours = place->python.ours = NULL;
+	place->part = part;
+	place->interpreting = true;
+	return own_if_sampled(w, i, place);
+}
+
 static int place_frame(struct work *w, uint32_t i, struct place *place)
 {
 	const struct merge *m = w->merge;
@@ -404,6 +384,8 @@ static int place_frame(struct work *w, uint32_t i, struct place *place)
 	if (!code)
 		return HYB_ENOMEM;
 	inside = is_interpreter(m, code);
+	if (inside && code->python_part)
+		return place_part(w, i, code->python_part, place);
 	if (place->woven && (inside || (m->weave && code->bridge && w->nodes[i].type == HYB_TYPE_CALL))) {
 		place->spot.ours = NULL;
 		return own_if_sampled(w, i, place);
@@ -417,6 +399,7 @@ static int place_frame(struct work *w, uint32_t i, struct place *place)
 	if (!r && inside && w->shapes[i] & SHAPE_NATIVE)
 		return place_interpreter(w, i, place);
 	place->interpreting = false;
+	place->part = NULL;
 	if (!r && (place->woven || w->shapes[i] & SHAPE_NATIVE)) {
 		code->shown = true;
 		code->samples += w->nodes[i].samples;

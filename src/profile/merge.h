@@ -47,7 +47,8 @@ struct merge {
  *    the probes of its functions), and above it. What ended in them is a leaf of
  *    the frame above them: the line of Python that was interpreted. Where no
  *    Python stands above or below, as in the interpreter's start and end, they
- *    are one frame, "Python interpreter".
+ *    are one frame, "Python interpreter". Garbage collection and finalisation are
+ *    frames of that name, if its functions have names.
  *    What calls C functions for Python (ctypes, cffi) vanishes below Python, too,
  *    but for the samples that were taken in it.
  *    What importing does in Python ("<frozen importlib...>") vanishes below other

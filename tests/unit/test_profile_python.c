@@ -20,7 +20,22 @@ static const struct hyb_module hybrid = {.path = "/usr/lib/libhybrid.so.0"};
 static const struct hyb_module libc = {.path = "/lib/libc.so.6"};
 static const struct hyb_module ctypes = {.path = "/usr/lib/python3.11/lib-dynload/_ctypes.so"};
 
-enum address { MAIN = 1, START_MAIN, RUN, EVAL, CALL, NAMELESS, FINALIZE, MEMCPY, QSORT, WRAPPER, HOOK, FFI };
+enum address {
+	MAIN = 1,
+	START_MAIN,
+	RUN,
+	EVAL,
+	CALL,
+	NAMELESS,
+	FINALIZE,
+	MEMCPY,
+	QSORT,
+	WRAPPER,
+	HOOK,
+	FFI,
+	COLLECT,
+	START
+};
 
 static const struct fixture_symbol symbols[] = {
 	{&executable, MAIN, {{.function = "main", .file = ""}}, 1, false},
@@ -31,6 +46,8 @@ static const struct fixture_symbol symbols[] = {
 	{&interpreter, CALL, {{.function = "PyObject_Call", .file = "call.c", .line = 8}}, 1, false},
 	{&interpreter, NAMELESS, {{.function = "", .file = ""}}, 1, false},
 	{&interpreter, FINALIZE, {{.function = "Py_FinalizeEx", .file = ""}}, 1, false},
+	{&interpreter, COLLECT, {{.function = "gc_collect_main.constprop.0", .file = ""}}, 1, false},
+	{&interpreter, START, {{.function = "pymain_init", .file = ""}}, 1, false},
 	{&libc, MEMCPY, {{.function = "memcpy", .file = ""}}, 1, false},
 	{&libc, QSORT, {{.function = "qsort", .file = ""}}, 1, false},
 	{&hybrid, WRAPPER, {{.function = "nanosleep", .file = ""}}, 1, false},
@@ -212,7 +229,7 @@ static void test_embedded(void **state)
 static void test_without_python(void **state)
 {
 	struct fixture *f = new_fixture();
-	uint32_t run = start(f), end = call(f, run, &interpreter, FINALIZE);
+	uint32_t run = start(f), end = call(f, run, &interpreter, START);
 
 	leaf(f, call(f, fixture_python(f, run, "<module>", 3), &interpreter, EVAL), &interpreter, EVAL, 4);
 	leaf(f, end, &interpreter, CALL, 2);
@@ -228,6 +245,39 @@ static void test_without_python(void **state)
 		"  [Python interpreter]\n"
 		"    memcpy 200\n"
 		"  Python interpreter 100\n");
+}
+
+/* What the interpreter does for itself has its name, with Python near and without. */
+static void test_parts(void **state)
+{
+	struct fixture *f = new_fixture();
+	uint32_t run = start(f), end = call(f, run, &interpreter, FINALIZE);
+	uint32_t line = call(f, fixture_python(f, run, "<module>", 3), &interpreter, EVAL);
+	uint32_t collect = call(f, line, &interpreter, COLLECT);
+
+	leaf(f, line, &interpreter, CALL, 1);
+	leaf(f, collect, &interpreter, NAMELESS, 2);
+	leaf(f, collect, &libc, MEMCPY, 1);
+	leaf(f, fixture_python(f, call(f, collect, &interpreter, CALL), "__del__", 30), &interpreter, EVAL,
+		3);
+	leaf(f, end, &interpreter, CALL, 1);
+	leaf(f, call(f, call(f, end, &interpreter, COLLECT), &interpreter, COLLECT), &interpreter, NAMELESS,
+		4);
+	leaf(f, fixture_python(f, call(f, end, &interpreter, CALL), "at_exit", 40), &interpreter, EVAL, 5);
+	leaf(f, run, &interpreter, START, 3);
+	expect(f, &routines,
+		"[total]\n"
+		"  [finalisation]\n"
+		"    at_exit:40 250\n"
+		"    garbage collection 200\n"
+		"  [<module>]\n"
+		"    [garbage collection]\n"
+		"      __del__:30 150\n"
+		"      memcpy 50\n"
+		"    garbage collection 100\n"
+		"  Python interpreter 150\n"
+		"  <module>:3 50\n"
+		"  finalisation 50\n");
 }
 
 /* Without the metadata nobody knows what the interpreter is. */
@@ -505,6 +555,7 @@ int main(void)
 		cmocka_unit_test(test_extension),
 		cmocka_unit_test(test_embedded),
 		cmocka_unit_test(test_without_python),
+		cmocka_unit_test(test_parts),
 		cmocka_unit_test(test_other_process),
 		cmocka_unit_test(test_hooks),
 		cmocka_unit_test(test_user_region),
