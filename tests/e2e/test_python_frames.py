@@ -174,7 +174,7 @@ outside()
 
 
 def test_sub_interpreter(measure, interpreter, tmp_path):
-    """It has a thread state of its own: what is outside may be missing, and what is not woven is counted."""
+    """It has a thread state of its own, and stands below the frames that called it."""
     source = tmp_path / "sub.py"
     source.write_text(SUB_INTERPRETER % (INSIDE % (2 * SPIN)))
     e = measure(interpreter.path, source, options=OPTIONS, env=environment())
@@ -185,11 +185,12 @@ def test_sub_interpreter(measure, interpreter, tmp_path):
         if stack and stack[-1][::2] == ("<string>", "inside"):
             woven += count
             assert stack[-1][1] in (2, 3) and stack[-2] == ("<string>", 4, "<module>")
-            assert stack[:-2] in ((), (("sub.py", 8, "<module>"), ("sub.py", 7, "outside")))
+            assert stack[:-2] == (("sub.py", 8, "<module>"), ("sub.py", 7, "outside"))
     before, after = map(int, e.stdout.split())
     quality = report["quality"]
     expected = quality["samples"] * (after - before) / quality["cpu_ns"]
-    assert woven + quality["python"]["unmatched"] >= 0.8 * expected - 5, (woven, quality, before, after)
+    assert woven >= 0.8 * expected - 5, (woven, quality, before, after)
+    assert quality["python"]["unmatched"] <= 2 + expected / 50, quality
 
 
 def test_long_names_are_cut(measure, interpreter):

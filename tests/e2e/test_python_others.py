@@ -75,7 +75,7 @@ def test_frames_show_greenlets_apart(green):
 @pytest.mark.parametrize("mode", ["frames", "hooks"])
 def test_greenlets_do_not_name_their_thread(green, mode):
     report = green(f"--python={mode}").report("--by-thread")
-    assert not any("green" in row["name"] for row in report["tree"]["children"])
+    assert not any("green " in row["name"] for row in report["tree"]["children"])
 
 
 def test_switches_are_not_seen_where_there_are_none(measure, tmp_path):

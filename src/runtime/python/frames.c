@@ -3,95 +3,15 @@
 #include <string.h>
 
 #include "code.h"
+#include "frame.h"
 #include "python.h"
 #include "runtime/memory.h"
 #include "runtime/thread.h"
 #include "runtime/unwind.h"
 
-#define FRAME_MAX 128u /* bytes of a frame that are looked at */
 #define MAX_CHAIN 100000u /* frames of a thread that are followed to find an evaluation's last */
-#define FEW_CHUNKS 8u
 #define COMPILE_NS 10000.0 /* a function is not compiled, made and called in less */
 #define BEYOND_EVALUATION 5u /* frames that its begin and end may have called, and its own */
-
-struct frame {
-	uintptr_t code, previous;
-	uint32_t instruction; /* byte offset / 2 + 1; 0: not begun */
-	uint8_t owner;
-	bool entry;
-	bool copied; /* from anywhere */
-};
-
-/*
- * Whether an address is in the part of the thread's data stack that is in use. A walk goes to
- * older chunks, so it is looked for from the last one on, but not far: a generator's frame is in none.
- */
-static bool in_data_stack(struct python_walk *p, const struct python_layout *l, uintptr_t address)
-{
-	uintptr_t chunk = p->chunk, end = p->chunk_end;
-
-	for (uint32_t i = 0; chunk && i < FEW_CHUNKS; i++) {
-		if (address >= chunk + l->chunk.data && address + l->frame.size <= end) {
-			p->chunk = chunk;
-			p->chunk_end = end;
-			return true;
-		}
-		chunk = python_word(chunk, l->chunk.previous);
-		end = chunk ? chunk + python_word(chunk, l->chunk.size) : 0;
-	}
-	return false;
-}
-
-static bool is_mapped(struct python_walk *p, const struct python_layout *l, uintptr_t address)
-{
-	return p->calling || l->chain == PYTHON_FRAME_OBJECTS || /* linked only while whole */
-	       in_data_stack(p, l, address) ||
-	       (address >= p->stack_lo && address + l->frame.size <= p->stack_hi);
-}
-
-/* The bytes of a frame: in place where they must be readable, else copied. NULL: there is no frame. */
-static const char *frame_bytes(
-	struct python_walk *p, const struct python_layout *l, uintptr_t address, char *copy)
-{
-	if (!address || address % 8)
-		return NULL;
-	if (is_mapped(p, l, address))
-		return (const char *)address;
-	return memory_copy(copy, address, l->frame.size) ? copy : NULL; /* in a generator */
-}
-
-static uint32_t instruction_of(const struct python_layout *l, const char *bytes, uintptr_t code)
-{
-	int64_t offset; /* in bytes */
-	int32_t number;
-
-	if (l->instruction == PYTHON_POINTER) {
-		offset = (int64_t)(python_word((uintptr_t)bytes, l->frame.instruction) - code -
-				   l->code.instructions);
-	} else {
-		memcpy(&number, bytes + l->frame.instruction, sizeof(number));
-		offset = l->instruction == PYTHON_OFFSET_UNITS ? (int64_t)number * 2 : number;
-	}
-	offset = offset < 0 ? 0 : offset / 2 + 1;
-	return offset < 0xffffff ? (uint32_t)offset : 0;
-}
-
-static bool read_frame(
-	struct python_walk *p, const struct python_layout *l, uintptr_t address, struct frame *ret)
-{
-	char copy[FRAME_MAX];
-	const char *bytes = frame_bytes(p, l, address, copy);
-
-	if (!bytes)
-		return false;
-	ret->code = python_word((uintptr_t)bytes, l->frame.code);
-	ret->previous = python_word((uintptr_t)bytes, l->frame.previous);
-	ret->instruction = instruction_of(l, bytes, ret->code);
-	ret->owner = l->frame.owner ? (uint8_t)bytes[l->frame.owner] : 0;
-	ret->entry = l->frame.is_entry && bytes[l->frame.is_entry];
-	ret->copied = bytes == copy;
-	return true;
-}
 
 /* ------------------------------------------------------------- the walk */
 
@@ -103,7 +23,7 @@ static void lose(struct python_walk *p)
 }
 
 /* What was read is a frame: not what the memory held before, or holds since. */
-static bool is_frame(const struct frame *f)
+static bool is_frame(const struct python_frame *f)
 {
 	return f->owner == PYTHON_OWNED_BY_C_STACK || python_code_region(f->code);
 }
@@ -115,10 +35,10 @@ static bool is_frame(const struct frame *f)
 static void find_shim(struct python_walk *p, const struct python_layout *l)
 {
 	uintptr_t at = p->frame, chunk = p->chunk, chunk_end = p->chunk_end;
-	struct frame f;
+	struct python_frame f;
 
 	for (uint32_t i = 0; i < MAX_FRAMES; i++, at = f.previous) {
-		if (!at || !read_frame(p, l, at, &f) || !is_frame(&f)) {
+		if (!at || !python_frame_read(p, l, at, &f) || !is_frame(&f)) {
 			lose(p);
 			return;
 		}
@@ -150,13 +70,13 @@ static void find_cframe(struct python_walk *p, const struct python_layout *l, ui
 	p->frame = 0;
 	p->mark = UINTPTR_MAX;
 	for (uint32_t i = 0; i < MAX_CHAIN; i++) {
-		struct frame f;
+		struct python_frame f;
 		uintptr_t first;
 
 		if (cframe < p->stack_lo || cframe >= p->stack_hi || cframe % 8)
 			return; /* the last one is in the thread state itself */
 		first = python_word(cframe, l->cframe.frame);
-		if (first && first != outer_frame(p, l, cframe) && read_frame(p, l, first, &f) &&
+		if (first && first != outer_frame(p, l, cframe) && python_frame_read(p, l, first, &f) &&
 			(!f.copied || python_code_exists(f.code)) && is_frame(&f)) {
 			p->frame = first;
 			p->cframe = p->mark = cframe;
@@ -171,11 +91,11 @@ static void find_cframe(struct python_walk *p, const struct python_layout *l, ui
 /* Whether the innermost evaluation is about to begin: its C frame still holds what was there before. */
 static bool is_beginning(struct python_walk *p, const struct python_layout *l)
 {
-	struct frame shim, outer;
+	struct python_frame shim, outer;
 
-	if (p->lost || p->deep || !read_frame(p, l, p->mark, &shim) || !shim.previous)
+	if (p->lost || p->deep || !python_frame_read(p, l, p->mark, &shim) || !shim.previous)
 		return p->lost;
-	return !read_frame(p, l, shim.previous, &outer) || !is_frame(&outer);
+	return !python_frame_read(p, l, shim.previous, &outer) || !is_frame(&outer);
 }
 
 /* Goes on to the evaluation outside of the one whose last frame was read. */
@@ -192,7 +112,7 @@ static void next_evaluation(struct python_walk *p, const struct python_layout *l
 }
 
 /* False: that was the last one; there is no more room, or it is none. */
-static bool put_frame(struct python_walk *p, struct unwind *u, const struct frame *f)
+static bool put_frame(struct python_walk *p, struct unwind *u, const struct python_frame *f)
 {
 	uint64_t key;
 
@@ -213,18 +133,17 @@ static bool put_frame(struct python_walk *p, struct unwind *u, const struct fram
 	return true;
 }
 
-/* Puts the frames of the evaluation into the walk (or passes over them) and goes on to the next one. */
-static void place_evaluation(struct python_walk *p, struct unwind *u, uintptr_t last, bool put)
+static void place_frames(struct python_walk *p, struct unwind *u, uintptr_t last, bool put)
 {
 	const struct python_layout *l = python_layout();
 	uintptr_t outer = p->cframe ? outer_frame(p, l, p->cframe) : 0;
 	bool stopped = !put;
-	struct frame f;
+	struct python_frame f;
 
 	for (uint32_t i = 0; i < MAX_CHAIN; i++) {
 		uintptr_t at = p->frame;
 
-		if (!read_frame(p, l, at, &f)) {
+		if (!python_frame_read(p, l, at, &f)) {
 			lose(p);
 			return;
 		}
@@ -247,6 +166,32 @@ static void place_evaluation(struct python_walk *p, struct unwind *u, uintptr_t 
 		}
 	}
 	lose(p); /* a circle */
+}
+
+/* At the innermost frame of `p->state`. */
+static void begin_state(struct python_walk *p, const struct python_layout *l)
+{
+	if (l->thread.stack_chunk) {
+		p->chunk = python_word((uintptr_t)p->state, l->thread.stack_chunk);
+		p->chunk_end = python_word((uintptr_t)p->state, l->thread.stack_top);
+	}
+	if (l->thread.cframe)
+		find_cframe(p, l, python_word((uintptr_t)p->state, l->thread.cframe));
+	else
+		p->frame = python_word((uintptr_t)p->state, l->thread.frame);
+	if (l->chain == PYTHON_SHIMS && p->frame)
+		find_shim(p, l);
+}
+
+/* Puts the frames of the evaluation into the walk (or passes over them) and goes on to the next one. */
+static void place_evaluation(struct python_walk *p, struct unwind *u, uintptr_t last, bool put)
+{
+	place_frames(p, u, last, put);
+	if (p->frame || p->lost || !p->outer)
+		return;
+	p->state = p->outer;
+	p->outer = NULL;
+	begin_state(p, python_layout());
 }
 
 bool python_walk_pass(struct python_walk *p, struct unwind *u, uintptr_t sp, uintptr_t reach, uintptr_t last)
@@ -272,10 +217,6 @@ static bool find_state(
 	if (!p->state)
 		return false;
 	p->counted = l->chain == PYTHON_FRAME_OBJECTS;
-	if (l->thread.stack_chunk) {
-		p->chunk = python_word((uintptr_t)p->state, l->thread.stack_chunk);
-		p->chunk_end = python_word((uintptr_t)p->state, l->thread.stack_top);
-	}
 	return true;
 }
 
@@ -286,12 +227,9 @@ void python_walk_begin(struct python_walk *p, uintptr_t stack_lo, uintptr_t stac
 	if (!find_state(p, l, stack_lo, stack_hi))
 		return;
 	p->evaluation = python.evaluation;
-	if (l->thread.cframe)
-		find_cframe(p, l, python_word((uintptr_t)p->state, l->thread.cframe));
-	else
-		p->frame = python_word((uintptr_t)p->state, l->thread.frame);
-	if (l->chain == PYTHON_SHIMS && p->frame)
-		find_shim(p, l);
+	p->outer = python_outer_state(p->state);
+	p->inner = p->counted && !p->has_gil ? (const char *)python.current_state() : NULL;
+	begin_state(p, l);
 	if (l->chain == PYTHON_SHIMS && p->cframe && is_beginning(p, l)) {
 		p->lost = false;
 		find_cframe(p, l, python_word(p->cframe, l->cframe.previous));
@@ -324,10 +262,10 @@ static void path_of_objects(struct python_walk *p, struct unwind *u, const struc
 {
 	const struct python_layout *l = python_layout();
 	uintptr_t last = top->ra == UNWIND_IN_PYTHON ? top->fp : 0, at;
-	struct frame f;
+	struct python_frame f;
 
 	for (at = is_root || last ? p->frame : 0; at; at = at == last ? 0 : f.previous)
-		if (!read_frame(p, l, at, &f) || !put_frame(p, u, &f))
+		if (!python_frame_read(p, l, at, &f) || !put_frame(p, u, &f))
 			break;
 }
 
@@ -380,7 +318,7 @@ int python_keep(const struct python_walk *walked, const struct unwind *u, const 
 	uintptr_t last = top->ra == UNWIND_IN_PYTHON ? top->fp : 0, at;
 	size_t next = u->max;
 	struct python_walk p;
-	struct frame f;
+	struct python_frame f;
 	uint32_t n = 0;
 
 	if (walked->lost || walked->unmatched || walked->deep ||
@@ -390,7 +328,7 @@ int python_keep(const struct python_walk *walked, const struct unwind *u, const 
 	for (at = has_more(u, next) ? innermost(l, p.state) : 0; at && at != walked->frame; n++) {
 		uint64_t key = 0;
 
-		if (n == max || !read_frame(&p, l, at, &f))
+		if (n == max || !python_frame_read(&p, l, at, &f))
 			return -1;
 		if (f.owner != PYTHON_OWNED_BY_C_STACK) {
 			key = python_code_line(f.code, f.instruction);
@@ -412,7 +350,7 @@ uint64_t python_here(struct python_walk *p, uintptr_t stack_lo, uintptr_t stack_
 		return 0;
 	p->calling = true;
 	p->frame = at = innermost(l, p->state);
-	if (at && at % 8 == 0 && is_mapped(p, l, at))
+	if (at && at % 8 == 0 && python_frame_mapped(p, l, at))
 		at ^= (uintptr_t)instruction_word(l, at) << 16;
 	return at;
 }
@@ -420,7 +358,8 @@ uint64_t python_here(struct python_walk *p, uintptr_t stack_lo, uintptr_t stack_
 /* Whether the code at the place is what it was: code that was freed may have made room for other code. */
 static bool is_code_of(const struct python_place *place)
 {
-	uint32_t instruction = instruction_of(python_layout(), (const char *)place->frame, place->code);
+	uint32_t instruction =
+		python_frame_instruction(python_layout(), (const char *)place->frame, place->code);
 
 	return !place->key || python_code_line(place->code, instruction) == place->key;
 }
@@ -456,14 +395,48 @@ bool python_same(struct python_walk *p, const struct python_place *places, uint3
 
 /* ------------------------------------------- one evaluation, one frame */
 
+/* The frame outside of one whose `previous` is given. */
+static uintptr_t outwards(uintptr_t previous, uintptr_t *beyond)
+{
+	uintptr_t next = previous ? previous : *beyond;
+
+	if (!previous)
+		*beyond = 0;
+	return next;
+}
+
 /* How many frames the thread has. */
 static uint32_t count_frames(const struct python_walk *p, const struct python_layout *l)
 {
+	uintptr_t beyond = p->beyond;
 	uint32_t n = 0;
 
 	for (uintptr_t at = p->frame; at && n < MAX_CHAIN; n++)
-		at = python_word(at, l->frame.previous);
+		at = outwards(python_word(at, l->frame.previous), &beyond);
 	return n;
+}
+
+/*
+ * More evaluations are on the stack than the thread's own state has frames: if the state that the interpreter
+ * runs now has the others, this thread runs it, a sub-interpreter called from here. Else it is another
+ * thread's, which may change it meanwhile.
+ */
+static void enter_inner(struct python_walk *p, const struct python_layout *l)
+{
+	uint32_t more = p->evaluations - count_frames(p, l), n = 0;
+	uintptr_t first = 0, at;
+
+	if (!p->inner || more < 2 || more > p->evaluations ||
+		!memory_copy(&first, (uintptr_t)p->inner + l->thread.frame, sizeof(first)))
+		return;
+	for (at = first; at && n < more; n++)
+		if (at % 8 || !memory_copy(&at, at + l->frame.previous, sizeof(at)))
+			return;
+	if (at || n + 1 < more)
+		return;
+	p->beyond = p->frame;
+	p->frame = first;
+	p->has_gil = true;
 }
 
 /*
@@ -486,9 +459,10 @@ static void weave(struct unwind *u, uint32_t frames)
 /* The place of a frame in the chain, from 1; 0: it is not there any more. */
 static uint32_t place_in_chain(const struct python_walk *p, const struct python_layout *l, uintptr_t frame)
 {
+	uintptr_t at = p->frame, beyond = p->beyond;
 	uint32_t n = 0;
 
-	for (uintptr_t at = p->frame; at && n < MAX_CHAIN; at = python_word(at, l->frame.previous)) {
+	for (; at && n < MAX_CHAIN; at = outwards(python_word(at, l->frame.previous), &beyond)) {
 		n++;
 		if (at == frame)
 			return n;
@@ -536,14 +510,18 @@ static bool is_innermost(const struct unwind *u)
 void python_walk_weave(struct python_walk *p, struct unwind *u, bool whole)
 {
 	const struct python_layout *l = python_layout();
-	uint32_t inside = p->inside < p->evaluations ? p->inside : p->evaluations;
-	uint32_t frames = whole ? count_frames(p, l) : p->evaluations, unlinked = p->evaluations - frames;
-	uintptr_t at = p->frame;
+	uint32_t inside = p->inside < p->evaluations ? p->inside : p->evaluations, frames, unlinked;
+	uintptr_t at;
 
+	if (whole)
+		enter_inner(p, l);
+	at = p->frame;
 	if (!at) {
 		forget_evaluations(u);
 		return;
 	}
+	frames = whole ? count_frames(p, l) : p->evaluations;
+	unlinked = p->evaluations - frames;
 	inside = inside > unlinked ? inside - unlinked : 0;
 	if (p->last && unlinked <= 1 && place_in_chain(p, l, p->last)) {
 		inside = place_in_chain(p, l, p->last);
@@ -552,15 +530,16 @@ void python_walk_weave(struct python_walk *p, struct unwind *u, bool whole)
 	p->unmatched = unlinked > 1 || (unlinked && !is_innermost(u));
 	make_room(u, &inside);
 	for (uint32_t i = 0; !p->unmatched && i < inside; i++) {
-		struct frame f;
-		uint64_t key = at && read_frame(p, l, at, &f) ? python_code_line(f.code, f.instruction) : 0;
+		struct python_frame f;
+		uint64_t key =
+			at && python_frame_read(p, l, at, &f) ? python_code_line(f.code, f.instruction) : 0;
 
 		if (!key) {
 			p->lost = true;
 			break;
 		}
 		u->code[i] = UNWIND_PYTHON | key;
-		at = f.previous;
+		at = outwards(f.previous, &p->beyond);
 		p->placed++;
 	}
 	if (p->unmatched || p->lost) {

@@ -34,6 +34,8 @@ struct python_walk {
 	uintptr_t frame; /* innermost one that is not placed yet; 0: none */
 	uintptr_t cframe; /* PYTHON_ENTRY_FLAGS: of that evaluation */
 	const char *state; /* PyThreadState; NULL: the thread runs no Python */
+	const char *outer; /* the same of the interpreter that called this one; NULL: none did, or it is
+			      reached */
 	uintptr_t stack_lo, stack_hi; /* of the thread */
 	uintptr_t chunk, chunk_end; /* of its data stack: where the last frame was found */
 	uintptr_t evaluation; /* start of the function that runs a frame, where evaluations are counted */
@@ -46,6 +48,9 @@ struct python_walk {
 	bool unmatched; /* frames were left out: their evaluation is not on the native stack */
 	uint32_t placed; /* frames */
 	uint32_t evaluations; /* counted: seen so far */
+	const char
+		*inner; /* counted: state that the interpreter runs now, perhaps on this thread; NULL: none */
+	uintptr_t beyond; /* counted: frame that goes on where this state has none left; 0: none */
 	uint32_t inside; /* counted: of them inside the snippet; UINT32_MAX while it is not reached */
 	uintptr_t last; /* counted: the frame that entered the region; 0: any */
 };

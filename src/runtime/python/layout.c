@@ -13,7 +13,10 @@ struct published {
 	char cookie[8];
 	uint64_t version; /* PY_VERSION_HEX */
 	uint64_t free_threaded;
-	uint64_t runtime[3], interpreter[13];
+	uint64_t runtime[3];
+	struct {
+		uint64_t size, id, next, threads, rest[9];
+	} interpreter;
 	struct {
 		uint64_t size, prev, next, interp, frame, thread_id, native_id, stack_chunk, status;
 	} thread;
@@ -51,6 +54,12 @@ const struct python_layout *python_layout_of(unsigned version)
 		if (known[i]->version == version)
 			return known[i];
 	return NULL;
+}
+
+size_t python_layout_threads(const struct python_layout *layout, const void *runtime)
+{
+	return layout->version < FIRST_PUBLISHED ? layout->interp_threads
+						 : ((const struct published *)runtime)->interpreter.threads;
 }
 
 /* The fields that are published of threads and frames. */

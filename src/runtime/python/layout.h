@@ -47,6 +47,7 @@ struct python_layout {
 	uint8_t attributes; /* enum python_attributes */
 	struct {
 		uint16_t interp, thread_id;
+		uint16_t next; /* of the same interpreter */
 		uint16_t status; /* flags; 0: which state runs now is told by a function that may be called
 				    anywhere */
 		uint16_t c_recursion; /* int, evaluations that may still be nested on the C stack; 0: none */
@@ -92,6 +93,7 @@ struct python_layout {
 		uint16_t string_length, string_state;
 		uint16_t string_ascii, string_other; /* data of compact strings */
 	} object;
+	uint16_t interp_threads; /* 3.12: see python_layout_threads() */
 	struct {
 		uint16_t flags, dict_offset; /* of a type */
 		uint16_t cached_keys; /* of a type: keys of values that are in no dict */
@@ -112,6 +114,12 @@ extern const struct python_layout python_layout_3_8, python_layout_3_9, python_l
 
 /* The layout of a version (major << 8 | minor), NULL if it is not known. */
 const struct python_layout *python_layout_of(unsigned version);
+
+/*
+ * Where an interpreter (PyInterpreterState) has the first of its thread states; 0: not known. From 3.12 on:
+ * before, the thread's own state is that of the first interpreter. `runtime` as below.
+ */
+size_t python_layout_threads(const struct python_layout *layout, const void *runtime);
 
 /*
  * Whether an interpreter looks as its version's layout says: the sizes of its code

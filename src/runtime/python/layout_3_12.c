@@ -12,6 +12,7 @@ const struct python_layout python_layout_3_12 = {
 		{
 			.interp = 16,
 			.thread_id = 136,
+			.next = 8,
 			.status = 24, /* _status */
 			.c_recursion = 36, /* c_recursion_remaining */
 			.cframe = 56,
@@ -67,6 +68,7 @@ const struct python_layout python_layout_3_12 = {
 			.string_ascii = 40, /* size of PyASCIIObject */
 			.string_other = 56, /* size of PyCompactUnicodeObject */
 		},
+	.interp_threads = 72, /* threads.head */
 	.attribute =
 		{
 			.flags = 168, /* tp_flags */

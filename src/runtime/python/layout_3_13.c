@@ -12,6 +12,7 @@ const struct python_layout python_layout_3_13 = {
 		{
 			.interp = 16,
 			.thread_id = 152,
+			.next = 8,
 			.status = 32, /* _status */
 			.c_recursion = 52, /* c_recursion_remaining */
 			.frame = 72, /* current_frame */

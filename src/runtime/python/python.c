@@ -16,6 +16,8 @@
 
 struct python python;
 
+#define THREADS_MOST 256u /* of an interpreter that are looked through */
+
 static _Atomic(bool) worth_looking = true;
 static _Atomic(bool) opened; /* an object, maybe */
 
@@ -197,6 +199,7 @@ static const struct python_layout *examine(unsigned version)
 	python.own_state = (void *(*)(void))python_symbol("PyGILState_GetThisThreadState", NULL);
 	python.current_state = (void *(*)(void))python_symbol("_PyThreadState_UncheckedGet", NULL);
 	python.is_ending = (int (*)(void))python_symbol("_Py_IsFinalizing", NULL);
+	python.main_interpreter = (void *(*)(void))python_symbol("PyInterpreterState_Main", NULL);
 	if (!python.is_ending) /* 3.13 */
 		python.is_ending = (int (*)(void))python_symbol("Py_IsFinalizing", NULL);
 	python.evaluation = unwind_rule_at(python_symbol("_PyEval_EvalFrameDefault", NULL)).function;
@@ -204,6 +207,7 @@ static const struct python_layout *examine(unsigned version)
 		!(l->thread.status ? (void *)python.is_ending : (void *)python.current_state) ||
 		!python_layout_fits(l, (const void *)python.code_type, (const void *)python.runtime))
 		return NULL;
+	python.interpreter_threads = python_layout_threads(l, (const void *)python.runtime);
 	return l;
 }
 
@@ -357,4 +361,37 @@ const char *python_own_state(bool *ret_has_gil)
 		thread != (uintptr_t)pthread_self())
 		return NULL;
 	return (const char *)own;
+}
+
+/* The states of the first interpreter's threads are looked through: other threads may end meanwhile. */
+static uintptr_t find_in_first(const struct python_layout *l, uintptr_t interpreter)
+{
+	uintptr_t at, thread;
+
+	if (!memory_copy(&at, interpreter + python.interpreter_threads, sizeof(at)))
+		return 0;
+	for (uint32_t i = 0; at && i < THREADS_MOST; i++) {
+		if (at % sizeof(at) || !memory_copy(&thread, at + l->thread.thread_id, sizeof(thread)))
+			return 0;
+		if (thread == (uintptr_t)pthread_self())
+			return at;
+		if (!memory_copy(&at, at + l->thread.next, sizeof(at)))
+			return 0;
+	}
+	return 0;
+}
+
+const char *python_outer_state(const char *state)
+{
+	const struct python_layout *l = python_layout();
+	uintptr_t own = (uintptr_t)python.own_state(), first, interpreter;
+
+	if (l->thread.status) {
+		first = python.main_interpreter && python.interpreter_threads
+				? (uintptr_t)python.main_interpreter()
+				: 0;
+		interpreter = python_word((uintptr_t)state, l->thread.interp);
+		own = first && interpreter != first ? find_in_first(l, first) : 0;
+	}
+	return own != (uintptr_t)state ? (const char *)own : NULL;
 }

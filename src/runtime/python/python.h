@@ -30,6 +30,8 @@ struct python {
 	 */
 	void *(*current_state)(void);
 	int (*is_ending)(void); /* Py_IsFinalizing */
+	void *(*main_interpreter)(void); /* PyInterpreterState_Main: reads a static variable */
+	size_t interpreter_threads; /* see python_layout_threads() */
 };
 
 extern struct python python __attribute__((visibility("hidden")));
@@ -82,6 +84,12 @@ uintptr_t python_symbol(const char *name, size_t *ret_size);
  * the one that the interpreter runs now. async-signal-safe
  */
 const char *python_own_state(bool *ret_has_gil);
+
+/*
+ * Of a thread that runs a sub-interpreter in `state`: its state in the first interpreter, of which that was
+ * called, or up to 3.10 may have been. NULL: there is none. async-signal-safe
+ */
+const char *python_outer_state(const char *state);
 
 /* A member of an interpreter's structure. */
 static inline uintptr_t python_word(uintptr_t object, unsigned offset)

@@ -42,6 +42,7 @@ static void print_thread(void)
 #if PY_VERSION_HEX >= 0x030c0000
 	AT("thread.status", PyThreadState, _status);
 	IS("thread.status.active", active_flag());
+	AT("thread.next", PyThreadState, next);
 	AT("thread.c_recursion", PyThreadState, c_recursion_remaining);
 #endif
 #if PY_VERSION_HEX >= 0x030b0000
@@ -167,6 +168,9 @@ int main(void)
 	print_code();
 	print_objects();
 	print_attributes();
+#if PY_VERSION_HEX >= 0x030c0000 && PY_VERSION_HEX < 0x030d0000
+	AT("interp_threads", PyInterpreterState, threads.head);
+#endif
 #if PY_VERSION_HEX < 0x03090000
 	AT("interp_eval_frame", PyInterpreterState, eval_frame);
 #endif

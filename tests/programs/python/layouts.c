@@ -13,6 +13,8 @@ static void show_frames(FILE *out, const struct python_layout *l)
 {
 	SHOW(thread.interp);
 	SHOW(thread.thread_id);
+	SHOW(thread.next);
+	SHOW(interp_threads);
 	SHOW(thread.status);
 	fprintf(out, "thread.status.active %d\n", l->thread.status ? PYTHON_STATE_ACTIVE : 0);
 	SHOW(thread.c_recursion);
