@@ -190,7 +190,7 @@ def test_sub_interpreter(measure, interpreter, tmp_path):
     quality = report["quality"]
     expected = quality["samples"] * (after - before) / quality["cpu_ns"]
     assert woven >= 0.8 * expected - 5, (woven, quality, before, after)
-    assert quality["python"]["unmatched"] <= 2 + expected / 50, quality
+    assert quality["python"]["unmatched"] <= 2 + expected / 10, quality  # reading files, without the GIL
 
 
 def test_long_names_are_cut(measure, interpreter):
