@@ -38,22 +38,43 @@ struct profile *profile_new(const struct profile_options *options)
 	return p;
 }
 
-const char *profile_program(const struct hyb_process *process)
+static const char *metadata(const struct hyb_process *process, const char *key)
+{
+	for (size_t i = 0; i < process->metadata_count; i++)
+		if (!strcmp(process->metadata[i].key, key))
+			return process->metadata[i].value;
+	return "";
+}
+
+static const char *file_of(const struct hyb_process *process)
 {
 	return process->module_count ? path_base(process->modules[0].path) : "";
 }
 
-/* "rank 3", "solver 17", "sh 18.1": what all threads of a process have in common. */
+const char *profile_program(const struct hyb_process *process)
+{
+	const char *name = metadata(process, "hybrid.name"), *file = file_of(process);
+
+	name += *name == '-'; /* a shell of a login */
+	/* A title with blanks is no name, and a version behind it makes no other program. */
+	return !*name || strchr(name, ' ') || !strncmp(file, name, strlen(name)) ? file : name;
+}
+
+/* "rank 3", "solver 17", "sh 18.1", "gunzip (busybox) 19": what all threads of a process have in common. */
 static void name_process(const struct hyb_process *process, char *text, size_t size)
 {
-	const char *program = *profile_program(process) ? profile_program(process) : "process";
+	const char *program = profile_program(process), *file = file_of(process);
+	char image[16] = "";
 
+	if (process->image)
+		snprintf(image, sizeof(image), ".%" PRIu32, process->image);
 	if (process->world && process->rank != HYB_RANK_NONE)
 		snprintf(text, size, "rank %" PRIu32, process->rank);
-	else if (process->image)
-		snprintf(text, size, "%.40s %" PRIu32 ".%" PRIu32, program, process->pid, process->image);
+	else if (program != file && *file)
+		snprintf(text, size, "%.20s (%.20s) %" PRIu32 "%s", program, file, process->pid, image);
 	else
-		snprintf(text, size, "%.40s %" PRIu32, program, process->pid);
+		snprintf(text, size, "%.40s %" PRIu32 "%s", *program ? program : "process", process->pid,
+			image);
 }
 
 /* What Python runs there, "app.py 10" or "-m package"; "": it is no Python's. */

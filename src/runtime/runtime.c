@@ -119,18 +119,31 @@ static void main_stack(uintptr_t *ret_lo, uintptr_t *ret_hi)
 	*ret_lo = (end | (HYB_PAGE - 1)) + 1 - (limit.rlim_cur < (1u << 30) ? limit.rlim_cur : 1u << 30);
 }
 
+static void describe(const char *key, const char *value)
+{
+	struct hyb_def_metadata def = {
+		.key_len = (uint16_t)strlen(key), .value_len = (uint16_t)strlen(value)};
+
+	store_define(HYB_DEF_METADATA, &def, sizeof(def), key, def.key_len, value, def.value_len);
+}
+
 /* As what an MPI launcher started the process: the report tells who of them never called MPI. */
 static void describe_launch(void)
 {
-	static const char key[] = "hybrid.launch";
-	struct hyb_def_metadata def = {.key_len = sizeof(key) - 1};
 	struct launch_place place;
 	char text[32];
 
 	if (!launch_place(&place) || place.size == 1)
 		return;
-	def.value_len = (uint16_t)snprintf(text, sizeof(text), "%u of %u", place.rank, place.size);
-	store_define(HYB_DEF_METADATA, &def, sizeof(def), key, def.key_len, text, def.value_len);
+	snprintf(text, sizeof(text), "%u of %u", place.rank, place.size);
+	describe("hybrid.launch", text);
+}
+
+/* One file may be many programs, by the name that it is executed by. */
+static void describe_name(void)
+{
+	if (*rt.set.name)
+		describe("hybrid.name", rt.set.name);
 }
 
 bool runtime_begin(void)
@@ -148,6 +161,7 @@ bool runtime_begin(void)
 	regions_reset();
 	modules_init();
 	rt.own_module = HYB_CODE_MODULE(unwind_rule_at((uintptr_t)runtime_begin).code);
+	describe_name();
 	describe_launch();
 	calibrate_again();
 	python_describe();

@@ -61,6 +61,7 @@ struct settings {
 	enum python_mode python;
 	enum files_mode files;
 	const char *filter; /* path or NULL */
+	char name[64]; /* what the program was called by who executed it; "": not known */
 	char dir[4096 - 256]; /* absolute path of the experiment */
 };
 

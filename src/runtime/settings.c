@@ -1,4 +1,5 @@
 /* HYBRID_OPTIONS: "key=value,..." as hybrid-run writes it; unknown keys are of a newer hybrid-run. */
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -131,6 +132,8 @@ bool settings_read(struct settings *set)
 	if (!dir || dir[0] != '/' || strlen(dir) >= sizeof(set->dir) || is_launcher())
 		return false;
 	strcpy(set->dir, dir);
+	if (program_invocation_name)
+		snprintf(set->name, sizeof(set->name), "%s", base_name(program_invocation_name));
 	set->filter = getenv("HYBRID_FILTER");
 	sigemptyset(&unusable);
 	for (size_t i = 0; i < sizeof(never) / sizeof(never[0]); i++)

@@ -105,3 +105,27 @@ def test_leaves_the_programs_descriptors(measure):
     """Closing all descriptors, or putting others in their place, ends no more than the growth of the file."""
     e = same_as_native(measure, ["--rate", "1000", "--source", "timer"], "processes", "descriptors")
     assert e.report("--quality")["quality"]["samples"] > 50
+
+
+def test_programs_of_one_file_have_their_names(measure, compile_c, tmp_path):
+    """By argv[0], and the file's name where it is another one; a version behind the name makes no other program."""
+    program = compile_c("""
+#include <unistd.h>
+int main(int argc, char **argv)
+{
+	if (argc > 2)
+		execv(argv[1], argv + 2);
+	return 0;
+}
+""")
+    multi = tmp_path / "redis-check-1.0"
+    multi.write_bytes(program.read_bytes())
+    multi.chmod(0o755)
+    (tmp_path / "redis-server").symlink_to(multi.name)
+    (tmp_path / "redis-check").symlink_to(multi.name)
+    (tmp_path / "hard").hardlink_to(multi)
+    e = measure("./redis-server", "./redis-check", "./redis-check", "./hard", "./some/where/hard", multi, "-login")
+    rows = [node["name"] for node in e.report("--by-thread")["tree"]["children"]]
+    pid = e.values["pid"]
+    assert sorted(rows) == sorted([f"redis-server (redis-check-1.0) {pid}", f"redis-check-1.0 {pid}.1", f"hard {pid}.2",
+                                   f"login (redis-check-1.0) {pid}.3"])
