@@ -147,9 +147,20 @@ static uint32_t find_top(struct profile *p, const struct hyb_location_info *loca
 	return top;
 }
 
+/* A location may stand for many threads; the first one of an executed program is that of the program before.
+ */
+static size_t threads_of(const struct hyb_location_info *location)
+{
+	const struct hyb_process *process = location->process;
+
+	if (location->rest)
+		return location->threads;
+	return !process->image || location->tid != process->pid;
+}
+
 static void add_quality(struct profile_quality *q, const struct hyb_location_info *location)
 {
-	q->locations += location->rest ? location->threads : 1;
+	q->locations += threads_of(location);
 	q->thread_wall += location->nodes[0].inclusive;
 	q->cpu += location->cpu;
 	q->samples += location->samples;

@@ -16,7 +16,8 @@
 #define CLOCK_SET 60000000000
 
 struct process_stat {
-	char state; /* 'R' ... */
+	char state; /* 'R' ...; of the first thread */
+	long threads; /* that have not ended */
 	int64_t start; /* ns of CLOCK_BOOTTIME */
 };
 
@@ -37,8 +38,8 @@ static bool read_stat(uint32_t pid, struct process_stat *ret)
 	text[length] = 0;
 	at = strrchr(text, ')'); /* behind the name, in which anything may be */
 	if (!at || sscanf(at + 1,
-			   " %c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %*d %*d %llu",
-			   &ret->state, &ticks) < 1)
+			   " %c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %ld %*d %llu",
+			   &ret->state, &ret->threads, &ticks) < 1)
 		return false;
 	ret->start = (int64_t)ticks * (1000000000 / sysconf(_SC_CLK_TCK));
 	return true;
@@ -111,7 +112,7 @@ static uint32_t pid_here(const struct hyb_process *process)
 
 bool process_is_running(const struct hyb_process *process)
 {
-	struct process_stat stat;
+	struct process_stat stat = {0};
 	char host[65] = "";
 	uint32_t pid;
 
@@ -123,6 +124,7 @@ bool process_is_running(const struct hyb_process *process)
 		return false;
 	if (!read_stat(pid, &stat)) /* or it is another user's, and hidden */
 		return kill((pid_t)pid, 0) && errno == EPERM;
-	/* Dead, but nobody has asked how it ended: in a container there may be nobody who does. */
-	return stat.state != 'Z' && stat.state != 'X' && !is_another(process, &stat);
+	/* Dead, but nobody has asked how it ended: in a container there may be nobody who does. The first
+	 * thread alone may have ended, too. */
+	return ((stat.state != 'Z' && stat.state != 'X') || stat.threads > 1) && !is_another(process, &stat);
 }

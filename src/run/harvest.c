@@ -17,8 +17,9 @@ struct reading {
 	struct {
 		char name[64];
 	} * hosts;
-	char host[64]; /* of the process read last */
-	int64_t launched; /* that process's rank to its launcher; -1: none */
+	char host[64]; /* of the process read last, */
+	uint32_t pid, image; /* which it is, */
+	int64_t launched; /* and its rank to its launcher; -1: none */
 	uint32_t *called; /* such ranks that called MPI */
 	size_t called_count;
 };
@@ -127,6 +128,24 @@ static void read_process(struct reading *r, const struct hyb_header *header)
 	r->harvest->program |= header->pid == (uint32_t)r->program;
 	memcpy(r->host, header->host, sizeof(r->host));
 	r->launched = -1;
+	r->pid = header->pid;
+	r->image = header->image;
+}
+
+/* A location may stand for many threads; the first one of an executed program is that of the program before. */
+static void read_location(struct reading *r, const struct hyb_location *location)
+{
+	struct harvest *harvest = r->harvest;
+
+	if (!location->id) /* left by a short thread, for the next one */
+		return;
+	if (location->kind == HYB_LOCATION_REST)
+		harvest->threads += location->threads;
+	else
+		harvest->threads += !r->image || location->tid != r->pid;
+	harvest->samples += location->samples;
+	if (location->cpu > location->cpu_start)
+		harvest->cpu += location->cpu - location->cpu_start;
 }
 
 static void read_chunk(
@@ -153,14 +172,10 @@ static void read_chunk(
 	memset(&head, 0, sizeof(head));
 	if (pread(fd, &head, sizeof(head), (off_t)(offset + sizeof(*chunk))) <= 0)
 		return;
-	if (chunk->kind == HYB_CHUNK_LOCATION) {
-		r->harvest->threads++;
-		r->harvest->samples += head.location.samples;
-		if (head.location.cpu > head.location.cpu_start)
-			r->harvest->cpu += head.location.cpu - head.location.cpu_start;
-	} else if (header_is_good(&head.header)) {
+	if (chunk->kind == HYB_CHUNK_LOCATION)
+		read_location(r, &head.location);
+	else if (header_is_good(&head.header))
 		read_process(r, &head.header);
-	}
 }
 
 /* Chunks of a process stand behind the one that says who it is, those of others maybe between them. */

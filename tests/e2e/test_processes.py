@@ -1,7 +1,10 @@
 """Processes that begin and end in every way: same output, same status, and nothing lost."""
 
+import subprocess
+
 import pytest
 
+from conftest import HYBRID_REPORT, HYBRID_RUN, children, process_state, run, wait_until
 from known import MODES, calls, check_sums, same_as_native, the, walk
 
 CASES = [
@@ -129,3 +132,54 @@ int main(int argc, char **argv)
     pid = e.values["pid"]
     assert sorted(rows) == sorted([f"redis-server (redis-check-1.0) {pid}", f"redis-check-1.0 {pid}.1", f"hard {pid}.2",
                                    f"login (redis-check-1.0) {pid}.3"])
+
+
+def test_threads_are_counted_once(measure, compile_c):
+    """A program that executes another one goes on in the same thread; short threads share a location."""
+    program = compile_c("""
+#include <pthread.h>
+#include <stdio.h>
+#include <unistd.h>
+static void *nothing(void *data) { return data; }
+int main(int argc, char **argv)
+{
+	for (int i = 0; i < 100; i++) {
+		pthread_t thread;
+		pthread_create(&thread, NULL, nothing, NULL);
+		pthread_join(thread, NULL);
+	}
+	if (argc > 1)
+		execl(argv[0], argv[0], NULL);
+	return 0;
+}
+""")
+    e = measure(program, "again")
+    quality = e.report("--quality")["quality"]
+    assert (quality["processes"], quality["programs"], quality["threads"]) == (1, 2, 201)
+    assert " of 1 process, 201 threads;" in e.stderr
+
+
+def test_first_thread_ends_first(measure, compile_c, tmp_path):
+    """The kernel shows such a process as a zombie; its other threads run."""
+    program = compile_c("""
+#include <pthread.h>
+#include <unistd.h>
+static void *wait(void *data) { return read(0, data, 1) < 0 ? data : NULL; }
+int main(int argc, char **argv)
+{
+	static char byte;
+	pthread_t thread;
+	pthread_create(&thread, NULL, wait, &byte);
+	write(1, "\\n", 1);
+	pthread_exit(NULL);
+}
+""")
+    path = tmp_path / "e"
+    process = subprocess.Popen([HYBRID_RUN, "-q", "-o", path, program], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    try:
+        assert process.stdout.readline() == b"\n"
+        wait_until(lambda: process_state(children(process.pid)[0]) == "Z")
+        text = run(HYBRID_REPORT, path).stdout
+        assert "1 process is still running" in text and "without a word" not in text
+    finally:
+        process.communicate(b"\n")
