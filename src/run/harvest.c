@@ -132,7 +132,8 @@ static void read_process(struct reading *r, const struct hyb_header *header)
 	r->image = header->image;
 }
 
-/* A location may stand for many threads; the first one of an executed program is that of the program before. */
+/* A location may stand for many threads; the first one of an executed program is that of the program before.
+ */
 static void read_location(struct reading *r, const struct hyb_location *location)
 {
 	struct harvest *harvest = r->harvest;

@@ -149,6 +149,12 @@ uint64_t wait_cpu_children(void);
 uint64_t wait_hidden_begin(void);
 void wait_hidden_end(uint64_t begin, int status);
 
+/*
+ * Says why a process is not measured that executed that program, or does so since that tick; of number 0 is
+ * the shell of the C library. Async-signal-safe
+ */
+void note_program(uint64_t tick, pid_t pid, const char *path, enum hyb_unmeasured why);
+
 /* Blocks or unblocks our signal in the kernel; true if that changed the mask. Owner thread */
 bool signal_block(bool block);
 

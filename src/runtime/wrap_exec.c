@@ -193,10 +193,9 @@ static enum hyb_unmeasured why_unmeasured(const char *path, char *const *envp, b
 }
 
 /* In our file, which a child of vfork shares. */
-static void note_program(pid_t pid, const char *path, enum hyb_unmeasured why)
+void note_program(uint64_t tick, pid_t pid, const char *path, enum hyb_unmeasured why)
 {
-	struct hyb_def_program def = {
-		.tick = clock_tick(), .pid = (uint32_t)pid, .unmeasured = (uint16_t)why};
+	struct hyb_def_program def = {.tick = tick, .pid = (uint32_t)pid, .unmeasured = (uint16_t)why};
 
 	if (!store.header || !path)
 		return;
@@ -211,7 +210,7 @@ static enum hyb_unmeasured announce(const char *path, char *const *envp, bool se
 	pid_t pid = getpid();
 
 	if (why || rt.pid != pid)
-		note_program(pid, path, why);
+		note_program(clock_tick(), pid, path, why);
 	return why;
 }
 
@@ -335,7 +334,7 @@ static void note_spawned(pid_t pid, const char *path, char *const *envp, bool se
 {
 	int saved = errno;
 
-	note_program(pid, path, why_unmeasured(path, envp, searched));
+	note_program(clock_tick(), pid, path, why_unmeasured(path, envp, searched));
 	errno = saved;
 }
 

@@ -1,10 +1,13 @@
 /* Processes that are made without atfork handlers. What shares the caller's memory (vfork) is no child to us.
  */
+#include <errno.h>
+#include <limits.h>
 #include <sched.h>
 #include <stdarg.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "clock.h"
 #include "fork.h"
 #include "store.h"
 #include "wrap.h"
@@ -36,6 +39,20 @@ static int clone_start(void *data)
 	return start.function(start.argument);
 }
 
+/* What it executes, if it does, it says by itself later than `tick`. */
+static void note_sharing(uint64_t tick, pid_t pid)
+{
+	char path[PATH_MAX];
+	int saved = errno;
+	ssize_t length = readlink("/proc/self/exe", path, sizeof(path) - 1);
+
+	if (length > 0) {
+		path[length] = '\0';
+		note_program(tick, pid, path, HYB_UNMEASURED_MEMORY);
+	}
+	errno = saved;
+}
+
 EXPORT int clone(int (*function)(void *), void *stack, int flags, void *argument, ...)
 {
 	struct clone_start start = {function, argument};
@@ -48,8 +65,14 @@ EXPORT int clone(int (*function)(void *), void *stack, int flags, void *argument
 	b = va_arg(list, void *);
 	c = va_arg(list, void *);
 	va_end(list);
-	if (flags & CLONE_VM || !store.header)
-		return REAL(clone)(function, stack, flags, argument, a, b, c);
+	if (flags & CLONE_VM || !store.header) {
+		uint64_t tick = clock_tick();
+
+		result = REAL(clone)(function, stack, flags, argument, a, b, c);
+		if (result > 0 && !(flags & CLONE_THREAD))
+			note_sharing(tick, result);
+		return result;
+	}
 	/* Its memory is a copy: what stands on our stack is there for it too. */
 	fork_prepare();
 	result = REAL(clone)(clone_start, stack, flags, &start, a, b, c);

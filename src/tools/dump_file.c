@@ -16,7 +16,8 @@ static const char *const region_kinds[] = {NULL, "user", "function", "loop", "pa
 	"overflow", "dynamic", "wait", "python", "mpi"};
 static const char *const severities[] = {NULL, "information", "warning", "error"};
 static const char *const handle_kinds[] = {NULL, "comm", "window", "file"};
-static const char *const unmeasured[] = {"not_known", "static", "foreign", "libc", "rights", "environment"};
+static const char *const unmeasured[] = {
+	"not_known", "static", "foreign", "libc", "rights", "environment", "memory"};
 static const char *const child_kinds[] = {NULL, "fork", "exec"};
 static const char *const metric_modes[] = {NULL, "count", "level"};
 static const char *const number_types[] = {NULL, "integer", "double"};

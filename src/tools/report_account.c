@@ -119,9 +119,18 @@ static int compare_programs(const void *pa, const void *pb)
 	return (a->cpu < b->cpu) - (a->cpu > b->cpu);
 }
 
+/* Nobody of the experiment waited for it: it runs on, or ended as the child of somebody else. */
+static bool is_left(const struct images *images, size_t i)
+{
+	const struct image *p = &images->list[i];
+
+	return !p->hybrid_run && !p->waited && images_last(images, i) == i;
+}
+
 int account_make(const struct images *images, struct account *ret)
 {
 	struct account a = {.known = true};
+	uint64_t parts, left = 0;
 	int r = 0;
 
 	for (size_t i = 0; !r && i < images->count; i++) {
@@ -131,10 +140,13 @@ int account_make(const struct images *images, struct account *ret)
 			a.total += p->cpu_children;
 		else
 			add_image(&a, images, i);
+		left += is_left(images, i) ? used(p) + of_children(p) : 0;
 		for (size_t j = 0; !r && j < p->end_count; j++)
 			r = add_end(&a, images, p, &p->ends[j].end, p->ends[j].image);
 	}
-	a.unseen = less(a.total, a.threads + a.before + a.beginning + a.others + a.after + a.unmeasured);
+	parts = a.threads + a.before + a.beginning + a.others + a.after + a.unmeasured;
+	a.unseen = less(a.total, parts);
+	a.unwaited = take(&left, less(parts, a.total)); /* others are in it, by an unmeasured parent */
 	if (a.program_count)
 		qsort(a.programs, a.program_count, sizeof(*a.programs), compare_programs);
 	*ret = a;

@@ -29,6 +29,8 @@ struct account {
 	uint64_t after; /* of measured processes, behind the end of the measurement */
 	uint64_t unmeasured; /* sum over the programs */
 	uint64_t unseen; /* the rest */
+	uint64_t unwaited; /* of measured processes for which nobody waited: in the parts, and not in the
+			      total */
 	struct account_program *programs; /* the most time first */
 	size_t program_count;
 };

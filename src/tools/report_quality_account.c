@@ -16,6 +16,7 @@ static const char *const whys[][2] = {
 	[HYB_UNMEASURED_RIGHTS] = {"rights", "it runs with other rights"},
 	[HYB_UNMEASURED_ENVIRONMENT] = {"environment",
 		"it was started without the environment of its parent"},
+	[HYB_UNMEASURED_MEMORY] = {"memory", "it runs in the memory of its parent"},
 };
 #define WHYS (sizeof(whys) / sizeof(whys[0]))
 
@@ -48,7 +49,7 @@ void report_quality_account(const struct style *style, const struct account *a)
 	struct text text = text_begin();
 	char total[FIGURE_SIZE], rest[FIGURE_SIZE];
 	const char *comma = ":";
-	uint64_t other = a->total > a->threads ? a->total - a->threads : 0;
+	uint64_t counted = a->total + a->unwaited, other = counted > a->threads ? counted - a->threads : 0;
 
 	if (!a->known)
 		return;
@@ -62,6 +63,14 @@ void report_quality_account(const struct style *style, const struct account *a)
 		add_part(&text, &comma, a->unmeasured, "in programs that were not measured");
 		add_part(&text, &comma, a->unseen, "of children that nobody measured waited for");
 		text_line(style, INK_BOLD, "outside", &text);
+	}
+	if (a->unwaited > a->total / 50) {
+		struct text more = text_begin();
+
+		text_add(&more,
+			"%s of CPU in processes for which nobody waited: the kernel's count is without them",
+			figure_duration(a->unwaited, rest));
+		text_line(style, INK_BOLD, "beside", &more);
 	}
 	for (size_t i = 0; i < a->program_count && i < LISTED; i++)
 		put_program(style, &a->programs[i]);
@@ -80,8 +89,10 @@ void report_json_account(FILE *out, const struct account *a)
 	fprintf(out,
 		",\"account\":{\"cpu_ns\":%" PRIu64 ",\"threads_ns\":%" PRIu64 ",\"before_ns\":%" PRIu64
 		",\"beginning_ns\":%" PRIu64 ",\"others_ns\":%" PRIu64 ",\"after_ns\":%" PRIu64
-		",\"unmeasured_ns\":%" PRIu64 ",\"unseen_ns\":%" PRIu64 ",\"unmeasured\":[",
-		a->total, a->threads, a->before, a->beginning, a->others, a->after, a->unmeasured, a->unseen);
+		",\"unmeasured_ns\":%" PRIu64 ",\"unseen_ns\":%" PRIu64 ",\"unwaited_ns\":%" PRIu64
+		",\"unmeasured\":[",
+		a->total, a->threads, a->before, a->beginning, a->others, a->after, a->unmeasured, a->unseen,
+		a->unwaited);
 	for (size_t i = 0; i < a->program_count; i++) {
 		const struct account_program *program = &a->programs[i];
 

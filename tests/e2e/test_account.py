@@ -249,6 +249,77 @@ def test_first_process_of_a_namespace(measure, burn):
     assert not account["unmeasured"] and account["unseen_ns"] <= 0.02 * account["cpu_ns"]
 
 
+KIDS = """
+#define _GNU_SOURCE
+#include <sched.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+static char stack[1 << 20] __attribute__((aligned(64)));
+
+static int work(void *data)
+{
+	struct timespec t;
+
+	do
+		clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+	while (t.tv_nsec < 100000000);
+	return 0;
+}
+
+static void in_child(void)
+{
+	if (fork())
+		_exit(0);
+	usleep(20000); /* it is somebody else's child meanwhile */
+	_exit(work(NULL));
+}
+
+int main(int argc, char **argv)
+{
+	pid_t pid;
+
+	if (!strcmp(argv[1], "memory")) {
+		pid = clone(work, stack + sizeof(stack), CLONE_VM | SIGCHLD, NULL);
+		return waitpid(pid, NULL, 0) != pid;
+	}
+	prctl(PR_SET_CHILD_SUBREAPER, !strcmp(argv[1], "subreaper"));
+	if (!strcmp(argv[1], "ignored"))
+		signal(SIGCHLD, SIG_IGN);
+	pid = fork();
+	if (!pid && !strcmp(argv[1], "ignored"))
+		_exit(work(NULL));
+	if (!pid)
+		in_child();
+	while (wait(NULL) > 0)
+		;
+	return 0;
+}
+"""
+
+
+@pytest.mark.parametrize("how", ["subreaper", "orphan", "ignored"])
+def test_children_of_nobody(measure, compile_c, how):
+    """Their CPU time is in the report, and where the kernel counts it for none it says so."""
+    e = measure("sh", "-c", f"{compile_c(KIDS)} {how} | cat")  # which ends behind the last who could write
+    account = e.report()["quality"]["account"]
+    assert 100e6 <= account["threads_ns"] <= 120e6
+    left = sum(account[part] for part in PARTS) - account["cpu_ns"]
+    assert abs(left - account["unwaited_ns"]) <= 2e6
+    assert (account["unwaited_ns"] > 99e6) == (how != "subreaper")
+    assert ("nobody waited" in run(HYBRID_REPORT, e.path).stdout) == (how != "subreaper")
+
+
+def test_child_in_its_parents_memory(measure, compile_c):
+    (one,) = account_of(measure(compile_c(KIDS), "memory"))["unmeasured"]
+    assert one["why"] == "memory" and "program" in one["program"] and one["cpu_ns"] == pytest.approx(100e6, rel=0.1)
+
+
 @pytest.mark.parametrize("command, killed", [("{} 30 3", False), ("sh -c '{} 30 3; exit 1'", False),
                                              ("sh -c 'kill -9 $$'", True), ("sh -c 'sh -c \"kill -9 \\$\\$\"; exit 1'", True)])
 def test_how_processes_ended(measure, burn, command, killed):
