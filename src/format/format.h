@@ -27,7 +27,7 @@
 
 #define HYB_MAGIC "HYBRID\r\n" /* eight bytes, without the final NUL */
 #define HYB_VERSION_MAJOR 1
-#define HYB_VERSION_MINOR 4
+#define HYB_VERSION_MINOR 5
 
 #define HYB_PAGE 4096u /* chunks begin and end on multiples of this */
 #define HYB_SEGMENT (1u << 20) /* no chunk crosses a multiple of this */
@@ -228,6 +228,25 @@ struct hyb_def_module {
 	uint8_t build_id[32];
 	/* path; "[vdso]" for the kernel's page */
 };
+
+/*
+ * Code made at run time, which no file holds: its addresses are as they were (no MAP). Time is cut into
+ * slices, since other code may come to the same addresses: each is a module of its own, and code keeps
+ * the one in which it was met first. `file_size` is how long /tmp/perf-PID.map was by then. Since 1.5
+ */
+#define HYB_MADE_PATH "[made at run time]"
+struct hyb_made { /* in the place of its build-id */
+	uint64_t process; /* the same in all slices of a process, and of no other one of the experiment */
+	uint64_t since; /* when the slice began, ns of CLOCK_MONOTONIC */
+};
+/*
+ * METADATA: where the process may have written names of its code: `process` as 16 hexadecimal digits, a
+ * blank, and the path of a map or a dump. What is there in the end is kept in the experiment as
+ * "code-DIGITS.map", or ".dump".
+ */
+#define HYB_MADE_KEY "hybrid.code"
+#define HYB_MADE_MAP ".map"
+#define HYB_MADE_DUMP ".dump"
 
 struct hyb_def_map {
 	struct hyb_def def;

@@ -12,6 +12,7 @@
 struct reader {
 	const uint8_t *p, *end;
 	bool failed;
+	uintptr_t moved; /* where they were before they were copied, minus where they are */
 };
 
 static uint64_t take(struct reader *r, unsigned size)
@@ -62,7 +63,7 @@ static int64_t sleb(struct reader *r)
 /* A pointer in one of the encodings of the LSB. */
 static uint64_t encoded(struct reader *r, uint8_t encoding, uintptr_t data)
 {
-	uintptr_t at = (uintptr_t)r->p;
+	uintptr_t at = (uintptr_t)r->p + r->moved;
 	uint64_t v;
 
 	switch (encoding & 0x0f) {
@@ -118,7 +119,7 @@ struct cie {
 static bool record(
 	const struct module_map *map, uintptr_t at, struct reader *r, uint32_t *ret_id, uintptr_t *ret_id_at)
 {
-	struct reader head = {(const uint8_t *)at, (const uint8_t *)map->image_hi, false};
+	struct reader head = {(const uint8_t *)at, (const uint8_t *)map->image_hi, false, 0};
 	uint64_t length;
 
 	if (at < map->image_lo || at + 12 > map->image_hi)
@@ -131,6 +132,7 @@ static bool record(
 	r->p = head.p;
 	r->end = head.p + length;
 	r->failed = false;
+	r->moved = map->moved;
 	*ret_id_at = (uintptr_t)r->p;
 	*ret_id = (uint32_t)take(r, 4);
 	return !r->failed;
@@ -157,7 +159,7 @@ static bool read_cie(const struct module_map *map, uintptr_t at, struct cie *cie
 	cie->return_register = version == 1 ? take(&r, 1) : uleb(&r);
 	if (*augmentation == 'z') {
 		uint64_t length = uleb(&r);
-		struct reader data = {r.p, r.p + length, false};
+		struct reader data = {r.p, r.p + length, false, r.moved};
 
 		if (length > (uint64_t)(r.end - r.p))
 			return false;
@@ -186,7 +188,7 @@ static bool read_cie(const struct module_map *map, uintptr_t at, struct cie *cie
 static uintptr_t search_table(const struct module_map *map, uintptr_t pc)
 {
 	uintptr_t hdr = map->eh_frame_hdr;
-	struct reader r = {(const uint8_t *)hdr, (const uint8_t *)map->image_hi, false};
+	struct reader r = {(const uint8_t *)hdr, (const uint8_t *)map->image_hi, false, 0};
 	uint8_t version, frame_encoding, count_encoding, table_encoding;
 	uint64_t count, lo = 0, hi;
 	const int32_t *table;
@@ -383,28 +385,37 @@ static bool run(struct machine *m, struct reader r, uintptr_t pc)
 	return !r.failed;
 }
 
-bool cfi_find(const struct module_map *map, uintptr_t pc, struct cfi_row *row)
+/* Reads the head of an FDE: what it covers, and its CIE. The program is what is left in `r`. */
+static bool read_fde(const struct module_map *map, uintptr_t fde, struct reader *r, struct cie *cie,
+	uintptr_t *ret_start, uintptr_t *ret_end)
 {
-	uintptr_t fde = search_table(map, pc), id_at;
+	uintptr_t id_at;
+	uint32_t id;
+
+	if (!record(map, fde, r, &id, &id_at) || !id || !read_cie(map, id_at - id, cie))
+		return false;
+	*ret_start = encoded(r, cie->encoding, map->eh_frame_hdr);
+	*ret_end = *ret_start + encoded(r, cie->encoding & 0x0f, 0);
+	if (cie->augmented) {
+		uint64_t length = uleb(r);
+
+		if (length > (uint64_t)(r->end - r->p))
+			return false;
+		r->p += length;
+	}
+	return !r->failed;
+}
+
+bool cfi_find_in(const struct module_map *map, uintptr_t fde, uintptr_t pc, struct cfi_row *row)
+{
 	struct machine m = {.row = row};
 	struct reader r;
 	struct cie cie;
-	uint32_t id;
 
 	memset(row, 0, sizeof(*row));
-	if (!fde || !record(map, fde, &r, &id, &id_at) || !id || !read_cie(map, id_at - id, &cie))
+	if (!fde || !read_fde(map, fde, &r, &cie, &row->start, &row->end) || pc < row->start ||
+		pc >= row->end)
 		return false;
-	row->start = encoded(&r, cie.encoding, map->eh_frame_hdr);
-	row->end = row->start + encoded(&r, cie.encoding & 0x0f, 0);
-	if (r.failed || pc < row->start || pc >= row->end)
-		return false;
-	if (cie.augmented) {
-		uint64_t length = uleb(&r);
-
-		if (length > (uint64_t)(r.end - r.p))
-			return false;
-		r.p += length;
-	}
 	row->signal_frame = cie.signal_frame;
 	m.cie = &cie;
 	m.location = row->start;
@@ -413,4 +424,25 @@ bool cfi_find(const struct module_map *map, uintptr_t pc, struct cfi_row *row)
 	m.initial = *row;
 	m.location = row->start;
 	return run(&m, r, pc);
+}
+
+bool cfi_find(const struct module_map *map, uintptr_t pc, struct cfi_row *row)
+{
+	return cfi_find_in(map, search_table(map, pc), pc, row);
+}
+
+uintptr_t cfi_next(const struct module_map *map, uintptr_t at, uintptr_t *ret_start, uintptr_t *ret_end)
+{
+	struct reader r;
+	struct cie cie;
+	uintptr_t id_at, end;
+	uint32_t id;
+
+	*ret_start = *ret_end = 0;
+	if (!record(map, at, &r, &id, &id_at))
+		return 0;
+	end = (uintptr_t)r.end;
+	if (id && !read_fde(map, at, &r, &cie, ret_start, ret_end))
+		*ret_start = *ret_end = 0;
+	return end;
 }

@@ -64,6 +64,15 @@ struct cfi_row {
 /* Finds the row for `pc` in the object that holds it. False: no information. */
 bool cfi_find(const struct module_map *map, uintptr_t pc, struct cfi_row *ret_row);
 
+/* The same by the FDE at `fde`. */
+bool cfi_find_in(const struct module_map *map, uintptr_t fde, uintptr_t pc, struct cfi_row *ret_row);
+
+/*
+ * Goes over the records of an .eh_frame: what the one at `at` covers (nothing, if it is no FDE), and the
+ * address of the next one; 0 behind the last.
+ */
+uintptr_t cfi_next(const struct module_map *map, uintptr_t at, uintptr_t *ret_start, uintptr_t *ret_end);
+
 /*
  * Applies a row: `regs` become the caller's. Returns the CFA, or 0 if something that
  * is needed is not known or not readable. regs->known lacks RIP if there is no caller.

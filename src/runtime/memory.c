@@ -22,9 +22,18 @@ bool memory_readable(uintptr_t address)
 	return readable;
 }
 
+ssize_t memory_copy_parts(const struct iovec *to, const struct iovec *from, unsigned count)
+{
+	int saved = errno;
+	ssize_t got = syscall(SYS_process_vm_readv, getpid(), to, 1, from, count, 0);
+
+	errno = saved;
+	return got;
+}
+
 bool memory_copy(void *to, uintptr_t from, size_t size)
 {
-	struct iovec local = {to, size}, remote = {(void *)from, size};
+	const struct iovec local = {to, size}, remote = {(void *)from, size};
 	int saved = errno;
 	bool ok = syscall(SYS_process_vm_readv, getpid(), &local, 1, &remote, 1, 0) == (ssize_t)size;
 

@@ -7,6 +7,7 @@
 
 #include "clock.h"
 #include "cyg.h"
+#include "jit.h"
 #include "memory.h"
 #include "python/python.h"
 #include "store.h"
@@ -82,6 +83,8 @@ uintptr_t modules_address(uint64_t code)
 {
 	uint32_t module = HYB_CODE_MODULE(code);
 
+	if (jit_is_made(code))
+		return HYB_CODE_VADDR(code);
 	for (uint32_t i = 0; i < mods.count && module; i++)
 		if (mods.map[i].module == module)
 			return mods.map[i].bias + HYB_CODE_VADDR(code);
@@ -240,6 +243,21 @@ static void insert(const struct module_map *map)
 	atomic_fetch_add(&mods.sequence, 1);
 }
 
+/* Whether the last scan found it, too. */
+static bool is_known(const struct object *o, uintptr_t start, uintptr_t end)
+{
+	for (uint32_t i = 0; i < mods.count; i++) {
+		struct module_map *old = &mods.map[i];
+
+		if (old->start == start && old->end == end && old->device == o->device &&
+			old->inode == o->inode) {
+			old->seen = mods.scan;
+			return true;
+		}
+	}
+	return false;
+}
+
 static void add_map(const struct object *o, uintptr_t start, uintptr_t end)
 {
 	struct module_map map = {
@@ -247,17 +265,14 @@ static void add_map(const struct object *o, uintptr_t start, uintptr_t end)
 	struct hyb_def_map def = {.start = start, .end = end, .loaded = clock_tick()};
 	struct elf_info info;
 
-	for (uint32_t i = 0; i < mods.count; i++) {
-		struct module_map *old = &mods.map[i];
-
-		if (old->start == start && old->end == end && old->device == o->device &&
-			old->inode == o->inode) {
-			old->seen = mods.scan;
-			return;
-		}
-	}
-	if (!o->base || !read_elf(o->base, &info))
+	if (is_known(o, start, end))
 		return;
+	if (!o->base || !read_elf(o->base, &info)) {
+		map.made = true;
+		jit_map(o->path);
+		insert(&map);
+		return;
+	}
 	map.image_lo = info.lo;
 	map.image_hi = info.hi;
 	def.bias = map.bias = info.bias;
@@ -301,15 +316,23 @@ static void map_line(struct object *o, char *line)
 		inode = inode * 10 + (uint64_t)(*p - '0');
 	for (; *p == ' '; p++)
 		;
-	if (!inode && strcmp(p, "[vdso]"))
+	if (!inode && strcmp(p, "[vdso]")) {
+		struct object none = {.path = p};
+
+		if (perms[2] == 'x' && strcmp(p, "[vsyscall]"))
+			add_map(&none, start, end);
 		return;
+	}
 	same = o->device == (major << 32 | minor) && o->inode == inode;
 	if (offset == 0 && !(same && start == o->end)) { /* some linkers map the first page twice */
 		o->base = start;
 		o->device = major << 32 | minor;
 		o->inode = inode;
-	} else if (!same)
-		return; /* a mapping whose start was not seen: no program headers */
+	} else if (!same) { /* its start was not seen: no program headers */
+		o->base = 0;
+		o->device = major << 32 | minor;
+		o->inode = inode;
+	}
 	o->end = end;
 	o->path = p;
 	if (perms[2] == 'x')
@@ -346,15 +369,18 @@ static bool read_maps(void)
 	return n == 0 && lines;
 }
 
-/* Takes out what this scan did not see. True if there was any. */
+/* Takes out what this scan did not see. True if there was an object; what is known of other code is checked.
+ */
 static bool remove_unseen(void)
 {
 	uint32_t kept = 0;
-	bool removed = false;
+	bool unseen = false, removed = false;
 
-	for (uint32_t i = 0; i < mods.count && !removed; i++)
-		removed = mods.map[i].seen != mods.scan;
-	if (!removed)
+	for (uint32_t i = 0; i < mods.count; i++) {
+		unseen |= mods.map[i].seen != mods.scan;
+		removed |= mods.map[i].seen != mods.scan && !mods.map[i].made;
+	}
+	if (!unseen)
 		return false;
 	atomic_fetch_add(&mods.sequence, 1);
 	for (uint32_t i = 0; i < mods.count; i++) {
@@ -365,7 +391,7 @@ static bool remove_unseen(void)
 	}
 	mods.count = kept;
 	atomic_fetch_add(&mods.sequence, 1);
-	return true;
+	return removed;
 }
 
 static void scan(void)

@@ -1,5 +1,5 @@
 /*
- * Which ELF object holds a code address. The table is read from
+ * Which ELF object holds a code address, and where code made at run time is. The table is read from
  * /proc/self/maps: at start, and again in the handler when an address is
  * nowhere or the program called dlopen or dlclose. No loader function is
  * called, so no loader lock can be waited for, and objects that were mapped
@@ -15,7 +15,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* An executable mapping of an object. */
+/* An executable mapping of an object, or of none: code made at run time. */
 struct module_map {
 	uintptr_t start, end; /* of the executable mapping */
 	uintptr_t image_lo, image_hi; /* of the whole object in memory */
@@ -23,7 +23,9 @@ struct module_map {
 	uintptr_t eh_frame_hdr; /* address, or 0 if it has none */
 	uint64_t def; /* id of its HYB_DEF_MAP */
 	uint64_t device, inode; /* with the path, the identity of the file */
-	uint32_t module; /* id, from 1; 0: the table of modules is full */
+	uint32_t module; /* id, from 1; 0: the table of modules is full, or it is of no object */
+	uintptr_t moved; /* where its unwind information was before it was copied, minus where it is */
+	bool made; /* of no object; what stands above, but for the addresses and the file, is 0 */
 	uint32_t seen; /* by the scan of this number */
 };
 

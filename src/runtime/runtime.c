@@ -12,6 +12,8 @@
 #include "calibrate.h"
 #include "cyg.h"
 #include "fork.h"
+#include "jit.h"
+#include "jit_frames.h"
 #include "modules.h"
 #include "probe.h"
 #include "python/hooks.h"
@@ -159,6 +161,8 @@ bool runtime_begin(void)
 	atomic_store(&rt.on, true);
 	rest_begin(store.cpu_before);
 	regions_reset();
+	jit_init();
+	jit_frames_init();
 	modules_init();
 	rt.own_module = HYB_CODE_MODULE(unwind_rule_at((uintptr_t)runtime_begin).code);
 	describe_name();

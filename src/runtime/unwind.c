@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "cfi.h"
+#include "jit_frames.h"
 #include "memory.h"
 #include "python/frames.h"
 #include "unwind_cache.h"
@@ -106,7 +107,7 @@ static enum step step_full(struct walk *w)
 		w->full = true;
 		return STEP_RESTART;
 	}
-	if (!modules_find(pc, &map) || !cfi_find(&map, pc, &row))
+	if (!modules_find(pc, &map) || !(map.made ? jit_frames_find(pc, &row) : cfi_find(&map, pc, &row)))
 		return stop(w, UNWIND_NO_RULE);
 	cfa = cfi_step(&row, &w->regs, &w->stack);
 	if (!cfa)
@@ -116,14 +117,22 @@ static enum step step_full(struct walk *w)
 	return step_to(w, w->regs.value[CFI_RSP], w->regs.value[CFI_RIP], w->regs.value[CFI_RBP]);
 }
 
-static enum step step_guess(struct walk *w)
+static enum step step_guess(struct walk *w, const struct unwind_rule *rule)
 {
-	struct guess_frame frame = {.pc = w->pc, .sp = w->sp, .rbp = w->rbp, .exact = w->exact};
+	struct guess_frame frame = {.pc = w->pc,
+		.sp = w->sp,
+		.rbp = w->rbp,
+		.unsure = rule->kind == RULE_UNMAPPED,
+		.exact = w->exact,
+		.how = rule->cfa};
+	uintptr_t pc = w->pc - !w->exact;
 
 	if (w->stack.hi && w->sp >= w->stack.hi) /* the loader's first instructions */
 		return stop(w, UNWIND_OUTERMOST);
 	if (!guess_caller(&frame, &w->stack))
 		return stop(w, UNWIND_NO_RULE);
+	if (frame.how != rule->cfa)
+		unwind_cache_learn(pc, frame.how);
 	w->u->guessed++;
 	w->regs_hold = false;
 	return step_to(w, frame.sp, frame.pc, frame.rbp);
@@ -138,7 +147,8 @@ static enum step step(struct walk *w, const struct unwind_rule *rule)
 		return step_signal(w);
 	case RULE_NONE:
 	case RULE_UNKNOWN:
-		return step_guess(w);
+	case RULE_UNMAPPED:
+		return step_guess(w, rule);
 	case RULE_FULL:
 		return step_full(w);
 	default:
@@ -210,7 +220,7 @@ static bool at_snippet(struct walk *w, const struct unwind_rule *rule, uintptr_t
 	return false;
 }
 
-/* Code made at run time is mapped, and not on the stack. */
+/* Code that is not known can be read, and is not on the stack. */
 static bool can_be_code(const struct walk *w)
 {
 	return w->pc - w->stack.lo >= w->stack.hi - w->stack.lo && memory_readable(w->pc);
@@ -315,7 +325,7 @@ void unwind_walk(struct unwind *u)
 		if (next == STEP_RESTART) /* at most twice */
 			begin(&w);
 		rule = unwind_rule_at(w.pc - !w.exact);
-		if (rule.kind == RULE_UNKNOWN && u->count && !can_be_code(&w)) {
+		if (rule.kind == RULE_UNMAPPED && u->count && !can_be_code(&w)) {
 			stop(&w, UNWIND_BAD_STACK);
 			break;
 		}
@@ -332,5 +342,6 @@ void unwind_walk(struct unwind *u)
 				next = end_at_snippet(&w);
 		}
 	}
+	unwind_cache_check(u->code + u->max - u->count, u->count);
 	end(&w);
 }

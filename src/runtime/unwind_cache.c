@@ -6,12 +6,21 @@
 
 #include "cfi.h"
 #include "format/format.h"
+#include "jit.h"
+#include "jit_frames.h"
+#include "memory.h"
 #include "runtime.h"
+#include "unwind.h"
+#include "unwind_guess.h"
 
 #define ENTRIES 8192u
+#define BLOCK 32u /* bytes of code that are compared; an aligned block is in one page */
+#define BLOCK_OF(pc) ((pc) & ~(uintptr_t)(BLOCK - 1))
+#define BATCH 24u /* this stands on the handler's stack */
 
 struct entry {
 	_Atomic(uint32_t) sequence; /* odd while it is written; pairs with lookup() */
+	uint32_t print; /* of the code around, if it is made at run time; 0: it is not */
 	_Atomic(uintptr_t) pc;
 	struct unwind_rule rule;
 };
@@ -23,18 +32,19 @@ static struct entry *entry_for(uintptr_t pc)
 	return &cache[(pc * 0x9e3779b97f4a7c15u) >> 51 & (ENTRIES - 1)];
 }
 
-static inline bool lookup(struct entry *e, uintptr_t pc, struct unwind_rule *ret_rule)
+static inline bool lookup(struct entry *e, uintptr_t pc, struct unwind_rule *ret_rule, uint32_t *ret_print)
 {
 	uint32_t sequence = atomic_load_explicit(&e->sequence, memory_order_acquire);
 
 	if (atomic_load_explicit(&e->pc, memory_order_relaxed) != pc || sequence & 1)
 		return false;
 	*ret_rule = e->rule;
+	*ret_print = e->print;
 	atomic_thread_fence(memory_order_acquire);
 	return atomic_load_explicit(&e->sequence, memory_order_relaxed) == sequence;
 }
 
-static void insert(struct entry *e, uintptr_t pc, const struct unwind_rule *rule)
+static void insert(struct entry *e, uintptr_t pc, const struct unwind_rule *rule, uint32_t print)
 {
 	uint32_t sequence = atomic_load_explicit(&e->sequence, memory_order_relaxed);
 
@@ -42,6 +52,7 @@ static void insert(struct entry *e, uintptr_t pc, const struct unwind_rule *rule
 		return;
 	atomic_store_explicit(&e->pc, pc, memory_order_release);
 	e->rule = *rule;
+	e->print = print;
 	atomic_store_explicit(&e->sequence, sequence + 2, memory_order_release);
 }
 
@@ -50,7 +61,17 @@ void unwind_cache_clear(void)
 	const struct unwind_rule none = {0};
 
 	for (unsigned i = 0; i < ENTRIES; i++)
-		insert(&cache[i], 0, &none);
+		insert(&cache[i], 0, &none, 0);
+	guess_forget();
+}
+
+void unwind_cache_forget(uintptr_t start, uintptr_t end)
+{
+	const struct unwind_rule none = {0};
+
+	for (unsigned i = 0; i < ENTRIES; i++)
+		if (atomic_load_explicit(&cache[i].pc, memory_order_relaxed) - start < end - start)
+			insert(&cache[i], 0, &none, 0);
 }
 
 void unwind_cache_reset(void)
@@ -143,21 +164,64 @@ static void condense(const struct cfi_row *row, uintptr_t pc, struct unwind_rule
 		rule->kind = RULE_FULL;
 }
 
-static struct unwind_rule make(uintptr_t pc)
+static uint32_t print_of(const uint8_t *block)
 {
-	struct unwind_rule rule = {.kind = RULE_UNKNOWN, .code = HYB_CODE(0, pc)};
+	uint64_t word[BLOCK / 8], h = 0;
+
+	memcpy(word, block, BLOCK);
+	for (unsigned i = 0; i < BLOCK / 8; i++)
+		h = (h ^ word[i]) * 0x9e3779b97f4a7c15u, h ^= h >> 29;
+	return (uint32_t)(h >> 32) | 1;
+}
+
+static struct unwind_rule made_rule(uintptr_t pc, bool replaced)
+{
+	struct unwind_rule rule = {.kind = RULE_UNKNOWN, .code = jit_code(pc, replaced)};
+	struct cfi_row row;
+
+	if (jit_frames_find(pc, &row))
+		condense(&row, pc, &rule);
+	return rule;
+}
+
+/* What is mapped at code of no module is known. */
+static struct unwind_rule make_unknown(struct entry *e, uintptr_t pc)
+{
+	struct unwind_rule rule = made_rule(pc, false);
+	uint8_t block[BLOCK];
+
+	if (memory_copy(block, BLOCK_OF(pc), BLOCK))
+		insert(e, pc, &rule, print_of(block));
+	return rule;
+}
+
+/* It may be, or become, a module's. */
+static struct unwind_rule make_unmapped(uintptr_t pc)
+{
+	struct unwind_rule rule = made_rule(pc, false);
+
+	if (rule.kind == RULE_UNKNOWN)
+		rule.kind = RULE_UNMAPPED;
+	return rule;
+}
+
+static struct unwind_rule make(struct entry *e, uintptr_t pc)
+{
+	struct unwind_rule rule = {.kind = RULE_NONE};
 	struct module_map map;
 	struct cfi_row row;
 
 	if (!modules_find(pc, &map)) {
 		modules_update(true);
 		if (!modules_find(pc, &map))
-			return rule;
+			return make_unmapped(pc);
 	}
+	if (map.made)
+		return make_unknown(e, pc);
 	rule.code = HYB_CODE(map.module, pc - (map.module ? map.bias : 0));
-	rule.kind = RULE_NONE;
 	if (cfi_find(&map, pc, &row))
 		condense(&row, pc, &rule);
+	insert(e, pc, &rule, 0);
 	return rule;
 }
 
@@ -165,11 +229,79 @@ struct unwind_rule unwind_rule_at(uintptr_t pc)
 {
 	struct entry *e = entry_for(pc);
 	struct unwind_rule rule;
+	uint32_t print;
 
-	if (likely(lookup(e, pc, &rule)))
-		return rule;
-	rule = make(pc);
-	if (rule.kind != RULE_UNKNOWN)
-		insert(e, pc, &rule);
-	return rule;
+	return likely(lookup(e, pc, &rule, &print)) ? rule : make(e, pc);
+}
+
+void unwind_cache_learn(uintptr_t pc, int32_t how)
+{
+	struct entry *e = entry_for(pc);
+	struct unwind_rule rule;
+	uint32_t print;
+
+	if (!lookup(e, pc, &rule, &print) || rule.kind > RULE_UNMAPPED)
+		return;
+	rule.cfa = how;
+	insert(e, pc, &rule, print);
+}
+
+/* ------------------------------------------------ code that may be replaced */
+
+/* Entries of a walk whose code is compared by one system call. */
+struct batch {
+	uint64_t *code[BATCH];
+	struct iovec remote[BATCH];
+	uint8_t block[BATCH][BLOCK];
+	unsigned count;
+};
+
+/* The address by which an entry of a walk was looked up. */
+static uintptr_t pc_of(uint64_t code)
+{
+	return code & UNWIND_EXACT ? HYB_CODE_VADDR(code & ~UNWIND_EXACT) : HYB_CODE_VADDR(code) - 1;
+}
+
+static void compare(uint64_t *code, const uint8_t *block)
+{
+	uint64_t flags = *code & UNWIND_EXACT;
+	uintptr_t pc = pc_of(*code);
+	struct entry *e = entry_for(pc);
+	struct unwind_rule rule;
+	uint32_t print;
+
+	if (!lookup(e, pc, &rule, &print) || !print || print == print_of(block))
+		return;
+	guess_forget();
+	rule = made_rule(pc, true);
+	insert(e, pc, &rule, print_of(block));
+	*code = (rule.code + !(flags & UNWIND_EXACT)) | flags;
+}
+
+static void compare_all(struct batch *b)
+{
+	struct iovec local = {b->block, b->count * BLOCK};
+	ssize_t got = b->count ? memory_copy_parts(&local, b->remote, b->count) : 0;
+
+	for (unsigned i = 0; i < b->count; i++)
+		if (got >= (ssize_t)((i + 1) * BLOCK) ||
+			memory_copy(b->block[i], (uintptr_t)b->remote[i].iov_base, BLOCK))
+			compare(b->code[i], b->block[i]);
+	b->count = 0;
+}
+
+void unwind_cache_check(uint64_t *code, size_t count)
+{
+	struct batch b;
+
+	b.count = 0;
+	for (size_t i = 0; i < count; i++) {
+		if (code[i] & (UNWIND_PYTHON | UNWIND_GAP) || !jit_is_made(code[i] & ~UNWIND_EVALUATION))
+			continue;
+		b.code[b.count] = &code[i];
+		b.remote[b.count++] = (struct iovec){(void *)BLOCK_OF(pc_of(code[i])), BLOCK};
+		if (b.count == BATCH)
+			compare_all(&b);
+	}
+	compare_all(&b);
 }

@@ -25,6 +25,7 @@
 #include <unistd.h>
 
 #include "runtime/cyg.h"
+#include "runtime/jit_frames.h"
 #include "runtime/modules.h"
 #include "runtime/python/frames.h"
 #include "runtime/python/python.h"
@@ -59,6 +60,14 @@ uint64_t store_define(enum hyb_def_type type, const void *head, size_t head_len,
 
 void cyg_forget(void)
 {
+}
+
+/* Nobody registers unwind information here. */
+bool jit_frames_find(uintptr_t pc, struct cfi_row *row)
+{
+	(void)pc;
+	(void)row;
+	return false;
 }
 
 /* Python's frames are not asked for here. */
@@ -190,7 +199,7 @@ static void note(const char *kind, const struct path *ours, const struct path *t
 			text + n, room - n, "; %s %zu:", p ? "libunwind" : "ours", paths[p]->count);
 		for (size_t i = at > 2 ? at - 2 : 0; i < paths[p]->count && i < at + 4; i++) {
 			struct module_map map = {0};
-			bool known = modules_find(paths[p]->pc[i] - 1, &map);
+			bool known = modules_find(paths[p]->pc[i] - 1, &map) && !map.made;
 			const char *module = known ? modules_path(&map) : "?";
 
 			module = strrchr(module, '/') ? strrchr(module, '/') + 1 : module;
