@@ -86,6 +86,11 @@ static bool is_bridge(const char *path)
 	return false;
 }
 
+static bool is_made(const struct hyb_module *module)
+{
+	return module && !strcmp(module->path, HYB_MADE_PATH);
+}
+
 bool is_wrapper(const struct hyb_module *module)
 {
 	return module && has_prefix(path_base(module->path), "libhybrid-mpi");
@@ -130,7 +135,7 @@ static const char *nameless(const struct codes *codes, const struct code *code)
 {
 	char name[320];
 
-	if (code->module)
+	if (code->module && !is_made(code->module))
 		snprintf(name, sizeof(name), "[%.256s+0x%" PRIx64 "]", path_base(code->module->path),
 			code->address);
 	else if (codes->mode == PROFILE_CALLSITE)
@@ -185,7 +190,8 @@ static struct code *code_new(struct codes *codes, const struct resolver *resolve
 		!*frames[0].function || (frames[0].guess && has_prefix(frames[0].function, "sub_"));
 	code->ours = has_prefix(path_base(code->module_path), "libhybrid") ||
 		     strstr(code->module_path, "/hybrid/_probe.abi3.so");
-	code->python_program = is_python_program(code->module_path);
+	code->python_program = is_python_program(code->module_path) ||
+			       (is_made(module) && has_prefix(outer->function, "py::"));
 	if (python_part(code) && !(code->python_part = strings_get(codes->strings, python_part(code))))
 		goto fail;
 	code->bridge = is_bridge(code->module_path);

@@ -38,7 +38,8 @@ struct code {
 	bool start; /* what runs main and thread functions: not shown above them */
 	bool main_start; /* what runs main: neither is what called it */
 	bool unresolved;
-	bool python_program; /* in the executable of an interpreter, "python3.11" */
+	bool python_program; /* in the executable of an interpreter, "python3.11"; or its jump to a function
+				(-X perf) */
 	const char *python_part; /* what the interpreter does for itself there, interned; NULL: what its
 				    program says. Of code that is not in an interpreter it means nothing */
 	bool bridge; /* in what calls C functions for Python */

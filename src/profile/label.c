@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/path.h"
+#include "format/format.h"
 #include "profile/views.h"
 
 /* The last part of a path; of a package's "__init__.py" and "__main__.py" the last two. */
@@ -29,7 +30,8 @@ char *label_place(const struct label *label, bool full_paths)
 
 	if (!full_paths)
 		file = short_path(file);
-	if (strstr(module, "libhybrid.so")) /* our wrapper of what the program called */
+	/* Our wrapper of what the program called; code made at run time, whose name says more. */
+	if (strstr(module, "libhybrid.so") || !strcmp(module, HYB_MADE_PATH))
 		module = "";
 	if (label->kind == PROFILE_PROBE && *label->file)
 		n = label->line ? asprintf(&text, " (%s:%u)", file, label->line)

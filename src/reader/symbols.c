@@ -1,16 +1,19 @@
 #include "reader/symbols.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/array.h"
+#include "format/format.h"
 #include "reader/error.h"
 #include "reader/symbols_cache.h"
 #include "reader/symbols_code.h"
 #include "reader/symbols_file.h"
 #include "reader/symbols_find.h"
+#include "reader/symbols_jit.h"
 #include "reader/symbols_store.h"
 
 #define OPEN_MAX_FILES 16 /* each holds descriptors and, with debug information, much memory */
@@ -24,8 +27,16 @@ struct module {
 	const char *path; /* where the file is looked for */
 	bool saved; /* `path` was put beside the measurement */
 	bool absent;
+	bool made; /* code made at run time: no file of its own, see struct made */
 	struct sym_file *file; /* NULL while closed */
 	uint64_t used; /* when it was asked last, by hyb_symbols.clock */
+};
+
+/* What a process told of its code made at run time. */
+struct made {
+	struct made *next;
+	uint64_t process; /* as in struct hyb_made */
+	struct sym_jit *jit; /* NULL: nothing was kept */
 };
 
 struct hyb_symbols {
@@ -35,6 +46,7 @@ struct hyb_symbols {
 	struct sym_map memo; /* see SYM_MEMO_KEY */
 	struct sym_map by_pointer; /* struct hyb_module -> struct module */
 	struct module *modules;
+	struct made *made;
 	unsigned open_files;
 	uint64_t clock;
 	const char **problems;
@@ -62,6 +74,7 @@ struct hyb_symbols *sym_open(const struct sym_places *places)
 	symbols->places = *places;
 	symbols->places.cache = keep(&symbols->store, places->cache, &ok);
 	symbols->places.vdso = keep(&symbols->store, places->vdso, &ok);
+	symbols->places.directory = keep(&symbols->store, places->directory, &ok);
 	symbols->places.debug_path = keep(&symbols->store, places->debug_path, &ok);
 	if (!ok) {
 		hyb_symbols_close(symbols);
@@ -135,6 +148,7 @@ static struct module *new_module(struct hyb_symbols *symbols, const struct hyb_m
 			access(symbols->places.vdso, R_OK) == 0;
 	if (module->saved)
 		module->path = symbols->places.vdso;
+	module->made = !strcmp(module->path, HYB_MADE_PATH) && info->build_id_len == sizeof(struct hyb_made);
 	module->next = symbols->modules;
 	symbols->modules = module;
 	return module;
@@ -219,21 +233,86 @@ static void open_file(struct hyb_symbols *symbols, struct module *module)
 /* NULL if there is none that can be used. */
 static struct sym_file *file_of(struct hyb_symbols *symbols, struct module *module)
 {
-	if (!module->file && !module->absent)
+	if (!module->file && !module->absent && !module->made)
 		open_file(symbols, module);
 	module->used = ++symbols->clock;
 	return module->file;
+}
+
+static struct sym_jit *open_made(const struct hyb_symbols *symbols, uint64_t process)
+{
+	char *map = NULL, *dump = NULL;
+	struct sym_jit *jit = NULL;
+
+	if (symbols->places.directory &&
+		asprintf(&map, "%s/code-%016" PRIx64 HYB_MADE_MAP, symbols->places.directory, process) >= 0 &&
+		asprintf(&dump, "%s/code-%016" PRIx64 HYB_MADE_DUMP, symbols->places.directory, process) >= 0)
+		jit = sym_jit_open(map, dump);
+	free(map);
+	free(dump);
+	return jit;
+}
+
+static struct sym_jit *jit_of(struct hyb_symbols *symbols, uint64_t process)
+{
+	struct made *made = symbols->made;
+
+	while (made && made->process != process)
+		made = made->next;
+	if (made)
+		return made->jit;
+	made = arena_alloc(&symbols->store.arena, sizeof(*made));
+	if (!made)
+		return NULL;
+	*made = (struct made){symbols->made, process, open_made(symbols, process)};
+	symbols->made = made;
+	return made->jit;
+}
+
+/* The code that a process made and had at an address when it was met there. False: nothing is known. */
+static bool find_made(struct hyb_symbols *symbols, const struct module *module, uint64_t address,
+	struct hyb_frame *ret_frame, uint64_t *ret_start, uint64_t *ret_end)
+{
+	struct hyb_made slice;
+	struct sym_jit_when when;
+	struct sym_jit *jit;
+
+	memcpy(&slice, module->info.build_id, sizeof(slice));
+	when = (struct sym_jit_when){slice.since, module->info.file_size};
+	jit = jit_of(symbols, slice.process);
+	return jit && sym_jit_find(jit, address, &when, ret_frame, ret_start, ret_end);
+}
+
+static struct sym_chain *name_made(struct hyb_symbols *symbols, const struct module *module, uint64_t address)
+{
+	struct hyb_frame frame;
+	struct sym_chain *chain;
+	uint64_t start, end;
+	bool ok = true;
+
+	if (!find_made(symbols, module, address, &frame, &start, &end))
+		return NULL;
+	frame.function = keep(&symbols->store, frame.function, &ok);
+	frame.file = keep(&symbols->store, frame.file, &ok);
+	chain = ok ? arena_alloc(&symbols->store.arena, sizeof(*chain) + sizeof(frame)) : NULL;
+	if (!chain)
+		return NULL;
+	chain->count = 1;
+	chain->frames[0] = frame;
+	return chain;
 }
 
 /* What the file says; kept unless there is no file: one may be there another time. */
 static struct sym_chain *resolve(
 	struct hyb_symbols *symbols, struct module *module, uint64_t address, bool call)
 {
-	struct sym_chain *chain;
+	uint64_t at = call && address ? address - 1 : address;
+	struct sym_chain *chain = NULL;
 
-	if (!file_of(symbols, module))
-		return NULL;
-	chain = sym_file_lookup(module->file, call && address ? address - 1 : address);
+	if (module->made)
+		chain = name_made(symbols, module, at);
+	else if (file_of(symbols, module))
+		chain = sym_file_lookup(module->file, at);
 	if (!chain || sym_map_put(&symbols->memo, SYM_MEMO_KEY(module->key, call), address, chain) < 0)
 		return NULL;
 	symbols->grown = true;
@@ -261,8 +340,12 @@ bool hyb_symbols_extent(struct hyb_symbols *symbols, const struct hyb_module *in
 	struct module *module = module_of(symbols, info);
 	struct sym_file *file = module ? file_of(symbols, module) : NULL;
 	uint64_t start = 0, end = 0;
+	struct hyb_frame frame;
 
-	if (!file || sym_file_extent(file, address, &start, &end) <= 0)
+	if (module && module->made) {
+		if (!find_made(symbols, module, address, &frame, &start, &end))
+			return false;
+	} else if (!file || sym_file_extent(file, address, &start, &end) <= 0)
 		return false;
 	*ret_start = start;
 	*ret_end = end;
@@ -286,6 +369,10 @@ int hyb_symbols_code(struct hyb_symbols *symbols, const struct hyb_module *info,
 	if (!module) {
 		error_set(err, HYB_ENOMEM, "%s: out of memory", info->path);
 		return HYB_ENOMEM;
+	}
+	if (module->made) {
+		error_set(err, HYB_EIO, "its instructions were made at run time, and are gone");
+		return HYB_EIO;
 	}
 	wanted = wanted_of(symbols, module);
 	return sym_code_read(&wanted, address, buffer, size, ret_code, err);
@@ -372,6 +459,8 @@ void hyb_symbols_close(struct hyb_symbols *symbols)
 	hyb_symbols_save(symbols);
 	while (symbols->open_files)
 		close_oldest(symbols);
+	for (struct made *made = symbols->made; made; made = made->next)
+		sym_jit_close(made->jit);
 	sym_map_release(&symbols->memo);
 	sym_map_release(&symbols->by_pointer);
 	sym_store_release(&symbols->store);

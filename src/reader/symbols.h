@@ -7,6 +7,7 @@
 struct sym_places {
 	const char *cache; /* file, NULL: none */
 	const char *vdso; /* copy of the kernel's page, NULL: none */
+	const char *directory; /* of the experiment, NULL: none */
 	const char *debug_path; /* for separate debug files, as of libdwfl; NULL: the usual */
 	void (*progress)(void *data, size_t done, size_t total); /* may be NULL */
 	void *data;

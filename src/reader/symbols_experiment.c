@@ -51,6 +51,7 @@ struct hyb_symbols *hyb_symbols_open(
 		symbols = sym_open(&(struct sym_places){
 			.cache = o->no_cache ? NULL : cache,
 			.vdso = vdso,
+			.directory = directory,
 			.progress = o->progress,
 			.data = o->data,
 			.stop = o->stop,

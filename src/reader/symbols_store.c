@@ -157,12 +157,17 @@ const struct sym_range *sym_ranges_before(const struct sym_ranges *ranges, uint6
 	return low ? &ranges->items[low - 1] : NULL;
 }
 
+const struct sym_range *sym_ranges_outer(const struct sym_ranges *ranges, const struct sym_range *range)
+{
+	return range->parent == NO_PARENT ? NULL : &ranges->items[range->parent];
+}
+
 const struct sym_range *sym_ranges_find(const struct sym_ranges *ranges, uint64_t address)
 {
 	const struct sym_range *range = sym_ranges_before(ranges, address);
 
 	while (range && range->hi <= address)
-		range = range->parent == NO_PARENT ? NULL : &ranges->items[range->parent];
+		range = sym_ranges_outer(ranges, range);
 	return range;
 }
 

@@ -63,6 +63,9 @@ void sym_ranges_sort(struct sym_ranges *ranges);
 /* The range with the highest start that holds the address, or NULL. */
 const struct sym_range *sym_ranges_find(const struct sym_ranges *ranges, uint64_t address);
 
+/* The next one outwards that may hold an address of `range`, or NULL: `hi` decides. */
+const struct sym_range *sym_ranges_outer(const struct sym_ranges *ranges, const struct sym_range *range);
+
 /* The last range that begins at or in front of the address, or NULL. */
 const struct sym_range *sym_ranges_before(const struct sym_ranges *ranges, uint64_t address);
 

@@ -2,9 +2,11 @@
 
 #include "base/array.h"
 #include "format/format.h"
+#include "run/code_names.h"
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -13,7 +15,10 @@
 /* While the files are read. */
 struct reading {
 	struct harvest *harvest;
+	const char *directory;
 	pid_t program;
+	time_t since; /* when the experiment was made */
+	char here[64]; /* this host */
 	struct {
 		char name[64];
 	} * hosts;
@@ -57,20 +62,12 @@ static void add_host(struct reading *r)
 		memcpy(r->hosts[harvest->hosts++].name, r->host, sizeof(r->host));
 }
 
-/* "hybrid.launch": "3 of 8". Nobody else's key. */
-static void read_metadata(struct reading *r, const char *def, size_t size)
+/* "3 of 8" */
+static void read_launch(struct reading *r, const char *text)
 {
-	static const char key[] = "hybrid.launch";
-	const struct hyb_def_metadata *head = (const struct hyb_def_metadata *)def;
-	const char *text = def + sizeof(*head);
 	unsigned rank, of;
-	char value[32];
 
-	if (size < sizeof(*head) + sizeof(key) || head->key_len != sizeof(key) - 1 ||
-		memcmp(text, key, sizeof(key)))
-		return;
-	snprintf(value, sizeof(value), "%.*s", (int)(size - sizeof(*head) - sizeof(key)), text + sizeof(key));
-	if (sscanf(value, "%u of %u", &rank, &of) != 2)
+	if (sscanf(text, "%u of %u", &rank, &of) != 2)
 		return;
 	add_number(&r->harvest->silent, &r->harvest->silent_count, rank);
 	r->harvest->promised = of;
@@ -83,6 +80,22 @@ static void read_region(struct reading *r, const char *def, size_t size)
 	if (size >= sizeof(struct hyb_def_region) && r->launched >= 0 &&
 		((const struct hyb_def_region *)def)->kind == HYB_REGION_MPI)
 		add_number(&r->called, &r->called_count, (uint32_t)r->launched);
+}
+
+static void read_metadata(struct reading *r, const char *def, size_t size)
+{
+	const struct hyb_def_metadata *head = (const struct hyb_def_metadata *)def;
+	const char *key = def + sizeof(*head), *value;
+
+	if (size < sizeof(*head) || size - sizeof(*head) < (size_t)head->key_len + head->value_len + 2)
+		return;
+	value = key + head->key_len + 1;
+	if (key[head->key_len] || value[head->value_len])
+		return;
+	if (!strcmp(key, "hybrid.launch"))
+		read_launch(r, value);
+	else if (!strcmp(key, HYB_MADE_KEY) && !strncmp(r->host, r->here, sizeof(r->here) - 1))
+		code_names_keep(r->directory, value, head->value_len, r->since);
 }
 
 static void read_note(struct reading *r, const char *def, size_t size)
@@ -264,12 +277,23 @@ static size_t list_files(const char *path, char ***ret_names)
 	return count;
 }
 
+/* When the first file was written, before any program began. */
+static time_t begin_of(const char *path)
+{
+	char vdso[PATH_MAX];
+	struct stat st;
+
+	snprintf(vdso, sizeof(vdso), "%s/vdso.so", path);
+	return stat(vdso, &st) ? INT64_MAX : st.st_mtime;
+}
+
 void harvest_directory(const char *path, pid_t program, struct harvest *ret)
 {
-	struct reading r = {.harvest = ret, .program = program};
+	struct reading r = {.harvest = ret, .directory = path, .program = program, .since = begin_of(path)};
 	char **names;
 	size_t count = list_files(path, &names);
 
+	gethostname(r.here, sizeof(r.here) - 1);
 	memset(ret, 0, sizeof(*ret));
 	for (size_t i = 0; i < count; i++) {
 		read_file(&r, names[i]);

@@ -26,7 +26,8 @@ struct harvest {
 
 /*
  * Reads headers, locations and definitions of all .hyb files in `path`, trusting none; what is damaged is
- * left out. harvest_release() frees what is in `ret`.
+ * left out. Names of code that processes of this host made at run time are copied there. harvest_release()
+ * frees what is in `ret`.
  */
 void harvest_directory(const char *path, pid_t program, struct harvest *ret);
 

@@ -296,6 +296,7 @@ bool join_end(const struct experiment *e, const struct launch *launch, const str
 	struct ranks *ret)
 {
 	char claim[PATH_ROOM];
+	bool mpi = false;
 	int error = ranks_end(e->path, launch, outcome);
 
 	if (error)
@@ -305,9 +306,11 @@ bool join_end(const struct experiment *e, const struct launch *launch, const str
 		if (!all_have_ended(e, true, ret))
 			return false;
 		ranks_release(ret);
+		if (!ticks)
+			mpi = has_mpi(e); /* and keeps what only this host has */
 		if (!all_have_ended(e, false, ret))
 			return false;
-		if (ret->count >= launch->place.size || ticks == LATE_TICKS || (!ticks && has_mpi(e)))
+		if (ret->count >= launch->place.size || ticks == LATE_TICKS || (!ticks && mpi))
 			break;
 		ranks_release(ret);
 		usleep(TICK_US);
