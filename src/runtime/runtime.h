@@ -73,6 +73,7 @@ struct runtime {
 	_Atomic(bool) attention; /* paused or not on: looked at where each probe ends */
 	int pid; /* of the process that the file belongs to */
 	uint16_t epoch; /* forks since the program started; upper bits of region keys */
+	bool small_stacks; /* signals are taken on the stacks for those, where a thread has one */
 	bool tsc; /* the tick clock is the time stamp counter */
 	double tick_ns; /* estimate for thresholds only */
 	uint64_t demote_ticks;

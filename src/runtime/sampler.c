@@ -1,5 +1,7 @@
 #include "sampler.h"
 
+#include <link.h>
+#include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -313,8 +315,29 @@ static const struct source *choose(void)
 	}
 }
 
+/* "Go\0\0" in a note: an object made by Go's linker. */
+static int has_go(
+	struct dl_phdr_info *info, size_t size __attribute__((unused)), void *data __attribute__((unused)))
+{
+	for (int i = 0; i < info->dlpi_phnum; i++) {
+		const ElfW(Phdr) *p = &info->dlpi_phdr[i];
+		const char *at = (const char *)(info->dlpi_addr + p->p_vaddr), *end = at + p->p_memsz;
+
+		while (p->p_type == PT_NOTE && end - at > (ptrdiff_t)sizeof(ElfW(Nhdr)) + 4) {
+			const ElfW(Nhdr) *note = (const ElfW(Nhdr) *)at;
+
+			if (note->n_namesz == 4 && !memcmp(note + 1, "Go", 4))
+				return 1;
+			at += sizeof(*note) + ((note->n_namesz + 3u) & ~3u) + ((note->n_descsz + 3u) & ~3u);
+		}
+	}
+	return 0;
+}
+
 void sampler_init(void)
 {
+	/* Goroutines' stacks have no room for a signal; threads of Go have a stack for those. */
+	rt.small_stacks = dl_iterate_phdr(has_go, NULL);
 	rt.source = choose();
 	store.header->source = rt.source ? rt.source->id : HYB_SOURCE_NONE;
 }
@@ -323,6 +346,8 @@ void sampler_install(struct thread *t)
 {
 	struct sigaction action = {.sa_sigaction = handler, .sa_flags = SA_SIGINFO | SA_RESTART};
 
+	if (rt.small_stacks)
+		action.sa_flags |= SA_ONSTACK;
 	/* Nothing of the program's runs on top of it, from where it could jump away. */
 	sigfillset(&action.sa_mask);
 	/* On the last bytes of a stack our own frame may be what overflows it: that is the program's signal.

@@ -228,9 +228,11 @@ static struct unwind_rule make(struct entry *e, uintptr_t pc)
 struct unwind_rule unwind_rule_at(uintptr_t pc)
 {
 	struct entry *e = entry_for(pc);
-	struct unwind_rule rule;
+	struct unwind_rule rule = {.kind = RULE_UNMAPPED, .code = HYB_CODE(0, pc)};
 	uint32_t print;
 
+	if (pc < HYB_PAGE) /* entries that are not used have 0 there */
+		return rule;
 	return likely(lookup(e, pc, &rule, &print)) ? rule : make(e, pc);
 }
 

@@ -111,23 +111,38 @@ static bool leads_to(uintptr_t target, uintptr_t pc)
 	return target <= pc && pc - target < MAX_CODE && unwind_rule_at(target).kind <= RULE_UNMAPPED;
 }
 
-/* How far a word of the stack is to be believed as the return address of a call to the code at `pc`. */
-static enum credit judge(uintptr_t word, uintptr_t pc)
+/*
+ * How far a word of the stack is to be believed as the return address of a call to the code at `pc`;
+ * *ret_target: where it leads.
+ */
+static enum credit judge_call(uintptr_t word, uintptr_t pc, uintptr_t *ret_target)
 {
 	uint64_t site = site_of(word, pc);
-	uintptr_t target = SITE_TARGET(site);
 
+	*ret_target = SITE_TARGET(site);
 	switch (SITE_KIND(site)) {
 	case SITE_INDIRECT:
 		return SOME_CALL;
 	case SITE_DIRECT:
-		return leads_to(target, pc) || leads_to(through_plt(target), pc) ? CALL_OF_FRAME : NOT_A_CALL;
+		if (leads_to(*ret_target, pc))
+			return CALL_OF_FRAME;
+		*ret_target = through_plt(*ret_target);
+		break;
 	case SITE_SLOT:
-		return memory_copy(&target, target, sizeof(target)) && leads_to(target, pc) ? CALL_OF_FRAME
-											    : NOT_A_CALL;
+		if (!memory_copy(ret_target, *ret_target, sizeof(*ret_target)))
+			return NOT_A_CALL;
+		break;
 	default:
 		return NOT_A_CALL;
 	}
+	return leads_to(*ret_target, pc) ? CALL_OF_FRAME : NOT_A_CALL;
+}
+
+static enum credit judge(uintptr_t word, uintptr_t pc)
+{
+	uintptr_t target;
+
+	return judge_call(word, pc, &target);
 }
 
 /* ---------------------------------------------------------------- callers */
@@ -262,33 +277,68 @@ static bool by_chain(struct guess_frame *f, struct cfi_stack *stack)
 	return false;
 }
 
+/*
+ * Whether a call that was seen leads to code between the two: a function begins there, and the code at `pc`
+ * is not that at `target`.
+ */
+static bool begins_between(uintptr_t target, uintptr_t pc)
+{
+	for (unsigned i = 0; i < SITES; i++) {
+		uint64_t site = atomic_load_explicit(&sites[i].site, memory_order_relaxed);
+
+		if (SITE_KIND(site) == SITE_DIRECT && SITE_TARGET(site) > target && SITE_TARGET(site) <= pc)
+			return true;
+	}
+	return false;
+}
+
+/* A frame pointer chain ends in zero: there is no caller. */
+static bool is_outermost(struct guess_frame *f, struct cfi_stack *stack)
+{
+	uint64_t rbp;
+
+	if (f->rbp < f->sp || f->rbp & 7 || f->rbp - f->sp > MAX_FRAME || !cfi_read(stack, f->rbp, &rbp) ||
+		rbp)
+		return false;
+	f->sp = f->rbp + 16;
+	f->pc = 0;
+	return true;
+}
+
 /* Looks for the return address on the stack. */
 static bool by_scan(struct guess_frame *f, struct cfi_stack *stack)
 {
-	uintptr_t maybe = 0, base = f->sp & ~7ul;
+	uintptr_t maybe = 0, best = 0, best_target = 0, base = f->sp & ~7ul, end = base + 8 * SCAN_WORDS;
 	uintptr_t pc = f->pc - !f->exact;
-	uint64_t word, maybe_word = 0;
+	uint64_t word, maybe_word = 0, best_word = 0;
+	struct guess_frame chained = *f;
 
-	for (unsigned i = 0; i < SCAN_WORDS; i++) {
-		uintptr_t at = base + 8 * i;
-		enum credit credit;
+	/* Behind the frame pointer are other frames. */
+	if (by_frame_pointer(&chained, stack) && chained.sp < end)
+		end = chained.sp;
+	for (uintptr_t at = base; at < end && cfi_read(stack, at, &word); at += 8) {
+		uintptr_t target;
+		enum credit credit = judge_call(word, pc, &target);
 
-		if (!cfi_read(stack, at, &word))
-			break;
-		credit = judge(word, pc);
-		if (credit == CALL_OF_FRAME) {
-			accept(f, stack, at, word);
-			return true;
+		/* No function begins inside of another: what is left of older calls leads to earlier ones. */
+		if (credit == CALL_OF_FRAME && target > best_target) {
+			best = at;
+			best_word = word;
+			best_target = target;
 		}
-		if (credit == SOME_CALL && !maybe && i < MAYBE_WORDS) {
+		if (credit == SOME_CALL && !maybe && at < base + 8 * MAYBE_WORDS) {
 			maybe = at;
 			maybe_word = word;
 		}
 	}
+	if (best && !begins_between(best_target, pc)) {
+		accept(f, stack, best, best_word);
+		return true;
+	}
 	if ((!maybe || f->rbp < maybe) && by_frame_pointer(f, stack))
 		return true;
 	if (!maybe)
-		return !f->unsure && by_chain(f, stack);
+		return !f->unsure && (by_chain(f, stack) || is_outermost(f, stack));
 	accept(f, stack, maybe, maybe_word);
 	return true;
 }

@@ -27,7 +27,7 @@ enum {
 	GUESS_FLAGS = 7,
 };
 
-/* Replaces the frame by its caller's. False: nothing credible was found. */
+/* Replaces the frame by its caller's, whose pc is 0 if there is none. False: nothing credible was found. */
 bool guess_caller(struct guess_frame *frame, struct cfi_stack *stack);
 
 /* Forgets which words are behind calls: code may have been replaced. */
