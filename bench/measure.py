@@ -137,7 +137,7 @@ class Bench:
         self.runs_wanted = runs
         self.core = max(os.sched_getaffinity(0))  # interrupts of devices tend to the first
         self.hybrid_run = self.build / "src/run/hybrid-run"
-        self.hybrid_report = self.build / "src/tools/hybrid-report"
+        self.hybrid_report = self.build / "src/report/hybrid-report"
         for path in (self.hybrid_run, self.hybrid_report, self.program("regions")):
             if not path.exists():
                 raise Failed(f"{path}: not there; build it first, or name the build directory with --build")

@@ -89,7 +89,7 @@ def sample_bytes(bench):
 
 def trace_bytes(bench, path):
     """Bytes in use of the chunks of the trace."""
-    text = run([bench.build / "src/tools/hybrid-dump", "--json", path]).out
+    text = run([bench.build / "src/dump/hybrid-dump", "--json", path]).out
     return sum(int(used) for used in re.findall(r'"kind":"trace","size":\d+,"used":(\d+)', text))
 
 

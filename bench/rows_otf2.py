@@ -16,7 +16,7 @@ def floor_program(bench):
 
 def otf2(bench):
     """A mix as --trace writes it: enter, two samples, leave, which are six events of OTF2: 200 million are 1 GB."""
-    convert = bench.build / "src/tools/hybrid-convert"
+    convert = bench.build / "converters/hybrid-convert"
     if not convert.exists():
         raise Missing(f"{convert} is not built: no libotf2 here")
     floor = floor_program(bench)

@@ -63,7 +63,7 @@ def latencies(bench, path):
     pid, terminal = pty.fork()
     if not pid:
         os.environ.update(TERM="xterm-256color", LC_ALL="C.UTF-8")
-        os.execv(bench.build / "src/viewer/hybrid-view", ["hybrid-view", str(path)])
+        os.execv(bench.build / "viewer/hybrid-view", ["hybrid-view", str(path)])
     fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", 60, 200, 0, 0))
     drawn(terminal, 2)
     took = {}

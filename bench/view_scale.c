@@ -8,7 +8,7 @@
 #include <sys/resource.h>
 #include <time.h>
 
-#include "viewer/session.h"
+#include "viewer/snapshot/session.h"
 
 struct result {
 	struct snapshot *snapshot;

@@ -9,7 +9,7 @@
 #include <stdint.h>
 
 #include "mpi/find.h"
-#include "runtime/mpi_call.h"
+#include "runtime/mpi/call.h"
 
 #define HYBRID_MPI_LIBRARY "hybrid_mpi_library_1" /* name of the variable that a wrapper library exports */
 

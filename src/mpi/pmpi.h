@@ -14,7 +14,7 @@
 #elif defined(HYB_MPI_OPENMPI)
 #include "pmpi-openmpi.h"
 #endif
-#include "runtime/mpi_call.h"
+#include "runtime/mpi/call.h"
 
 /* The runtime. Never NULL: without one it is a table that measures nothing. */
 extern const struct hybrid_mpi *api;

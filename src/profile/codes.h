@@ -7,7 +7,7 @@
 
 #include "profile/profile.h"
 #include "profile/intern.h"
-#include "profile/table.h"
+#include "profile/views/table.h"
 
 /* As hyb_symbols_lookup(). */
 struct resolver {

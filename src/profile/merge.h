@@ -3,9 +3,9 @@
 #define HYB_MERGE_H
 
 #include "profile/codes.h"
-#include "profile/metric_sums.h"
+#include "profile/metrics/metric_sums.h"
 #include "profile/share.h"
-#include "profile/spread.h"
+#include "profile/views/spread.h"
 #include "profile/times.h"
 
 struct merge {

@@ -6,7 +6,7 @@
 #ifndef HYB_SHARE_H
 #define HYB_SHARE_H
 
-#include "profile/tree.h"
+#include "profile/views/tree.h"
 
 #define SHARE_SOURCES 10u
 #define SHARE_BY_OVERFLOW 8u /* source: samples of a metric's own overflow, whatever the clock was */

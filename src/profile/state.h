@@ -4,11 +4,11 @@
 
 #include "profile/codes.h"
 #include "profile/merge.h"
-#include "profile/metric_sums.h"
+#include "profile/metrics/metric_sums.h"
 #include "profile/intern.h"
-#include "profile/mpi.h"
-#include "profile/table.h"
-#include "profile/tree.h"
+#include "profile/mpi/mpi.h"
+#include "profile/views/table.h"
+#include "profile/views/tree.h"
 
 /* Of an experiment, ns of real time: from the first start to the last end, if anything was selected. */
 struct profile_span {

@@ -4,7 +4,7 @@
 #define HYB_FILE_H
 
 #include "format/format.h"
-#include "reader/error.h"
+#include "base/error.h"
 
 struct chunk {
 	uint64_t offset; /* in the file */

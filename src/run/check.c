@@ -1,8 +1,8 @@
 #include "run/check.h"
 
-#include "base/perf_event.h"
-#include "run/metrics.h"
-#include "run/perf.h"
+#include "launch/perf_event.h"
+#include "run/metrics/metrics.h"
+#include "run/metrics/perf.h"
 
 #include <dirent.h>
 #include <errno.h>

@@ -4,7 +4,7 @@
 
 #include "run/child.h"
 #include "run/options.h"
-#include "run/ranks.h"
+#include "run/ranks/ranks.h"
 
 #include <limits.h>
 #include <stdbool.h>

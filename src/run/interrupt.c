@@ -1,6 +1,6 @@
 #include "run/interrupt.h"
 
-#include "base/perf_event.h"
+#include "launch/perf_event.h"
 
 #include <fcntl.h>
 #include <signal.h>

@@ -1,7 +1,7 @@
 /*
  * hybrid-run: runs a program with the runtime preloaded, in a new experiment.
  */
-#include "base/metrics.h"
+#include "launch/metrics.h"
 #include "base/path.h"
 #include "run/check.h"
 #include "run/child.h"
@@ -9,8 +9,8 @@
 #include "run/filter.h"
 #include "run/harvest.h"
 #include "run/interrupt.h"
-#include "run/join.h"
-#include "run/launch.h"
+#include "run/ranks/join.h"
+#include "run/ranks/launch.h"
 #include "run/options.h"
 #include "run/program.h"
 #include "run/python.h"
@@ -90,14 +90,14 @@ static int find_tools(struct tools *ret)
 	papi = getenv(PAPI_VARIABLE);
 	if (papi)
 		snprintf(ret->papi, sizeof(ret->papi), "%s", papi);
-	else if (find_part(own, "../papi/libhybrid-papi.so", HYBRID_PAPI, ret->papi))
+	else if (find_part(own, "../launch/papi/libhybrid-papi.so", HYBRID_PAPI, ret->papi))
 		ret->papi[0] = 0;
 	if (strpbrk(ret->library, " :") || strpbrk(ret->mpi, " :")) {
 		say("%s: the path has a blank or a colon, which cannot be preloaded; move it elsewhere",
 			ret->library);
 		return -1;
 	}
-	if (find_part(own, "../tools/hybrid-report", "hybrid-report", ret->report))
+	if (find_part(own, "../report/hybrid-report", "hybrid-report", ret->report))
 		strcpy(ret->report, "hybrid-report");
 	return 0;
 }

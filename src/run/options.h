@@ -2,7 +2,7 @@
 #ifndef RUN_OPTIONS_H
 #define RUN_OPTIONS_H
 
-#include "run/metrics.h"
+#include "run/metrics/metrics.h"
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,6 +1,6 @@
 #include "run/switches.h"
 
-#include "base/perf_event.h"
+#include "launch/perf_event.h"
 
 #include <sched.h>
 #include <stdbool.h>

@@ -4,12 +4,12 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "cyg.h"
-#include "modules.h"
-#include "probe.h"
-#include "regions.h"
-#include "sampler.h"
-#include "wrap.h"
+#include "runtime/probe/cyg.h"
+#include "runtime/unwind/modules.h"
+#include "runtime/probe/probe.h"
+#include "runtime/probe/regions.h"
+#include "runtime/sample/sampler.h"
+#include "runtime/wrap/wrap.h"
 
 struct open_region {
 	struct unwind_snippet snippet;

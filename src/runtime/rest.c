@@ -1,9 +1,9 @@
 #include "rest.h"
 
 #include "nodes.h"
-#include "regions.h"
-#include "sampler.h"
-#include "unwind_cache.h"
+#include "runtime/probe/regions.h"
+#include "runtime/sample/sampler.h"
+#include "runtime/unwind/cache.h"
 
 #define PATH_MOST 256u /* regions of a maker's path that are followed */
 #define SHORT_NS 100000000.0 /* who lived longer has a location of its own */

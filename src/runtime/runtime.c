@@ -9,21 +9,21 @@
 #include <unistd.h>
 
 #include "base/launch.h"
-#include "calibrate.h"
-#include "cyg.h"
+#include "runtime/probe/calibrate.h"
+#include "runtime/probe/cyg.h"
 #include "fork.h"
-#include "jit.h"
-#include "jit_frames.h"
-#include "modules.h"
-#include "probe.h"
+#include "runtime/unwind/jit.h"
+#include "runtime/unwind/jit_frames.h"
+#include "runtime/unwind/modules.h"
+#include "runtime/probe/probe.h"
 #include "python/hooks.h"
 #include "python/python.h"
-#include "regions.h"
+#include "runtime/probe/regions.h"
 #include "rest.h"
-#include "sampler.h"
+#include "runtime/sample/sampler.h"
 #include "sys.h"
-#include "unwind_cache.h"
-#include "wrap.h"
+#include "runtime/unwind/cache.h"
+#include "runtime/wrap/wrap.h"
 
 #define HANDLER_USUAL_NS 20000.0
 #define SAMPLE_SHIFT 7

@@ -7,7 +7,7 @@
 #include <sys/stat.h>
 #include <sys/vfs.h>
 
-#include "base/clock_domain.h"
+#include "launch/clock_domain.h"
 #include "base/launch.h"
 #include "clock.h"
 #include "store.h"

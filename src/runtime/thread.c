@@ -5,11 +5,11 @@
 #include <unistd.h>
 
 #include "fork.h"
-#include "probe.h"
+#include "runtime/probe/probe.h"
 #include "rest.h"
-#include "sampler.h"
+#include "runtime/sample/sampler.h"
 #include "thread_name.h"
-#include "wrap.h"
+#include "runtime/wrap/wrap.h"
 
 __thread struct thread *self __attribute__((tls_model("initial-exec")));
 

@@ -14,8 +14,8 @@
 #include <signal.h>
 
 #include "clock.h"
-#include "metrics.h"
-#include "mpi.h"
+#include "runtime/metrics/metrics.h"
+#include "runtime/mpi/mpi.h"
 #include "store.h"
 
 enum thread_state {
@@ -60,7 +60,7 @@ struct thread {
 	uint32_t *buckets;
 	uint32_t bucket_mask, node_count;
 
-	/* how it was started, see wrap_thread.c */
+	/* how it was started, see runtime/wrap/thread.c */
 	struct {
 		void *(*function)(void *);
 		int (*c11_function)(void *);
@@ -80,7 +80,7 @@ struct thread {
 	uint32_t timer; /* kernel timer id, valid if `armed` */
 	int perf_fd;
 	bool armed;
-	bool in_blocking_call; /* a signal that was held back arrives, see wrap_block.c */
+	bool in_blocking_call; /* a signal that was held back arrives, see runtime/wrap/block.c */
 	bool blocks_signal; /* the program believes that it blocks our signal */
 	uint64_t period; /* ns */
 	uint64_t last_cpu, last_mono;

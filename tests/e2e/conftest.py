@@ -6,6 +6,7 @@ import os
 import shutil
 import signal
 import subprocess
+import sys
 import time
 from pathlib import Path
 
@@ -14,11 +15,14 @@ import pytest
 SOURCE = Path(__file__).resolve().parents[2]
 BUILD = Path(os.environ.get("HYBRID_BUILD", SOURCE / "build")).resolve()
 HYBRID_RUN = BUILD / "src/run/hybrid-run"
-HYBRID_REPORT = BUILD / "src/tools/hybrid-report"
-HYBRID_DUMP = BUILD / "src/tools/hybrid-dump"
-HYBRID_CONVERT = BUILD / "src/tools/hybrid-convert"
+HYBRID_REPORT = BUILD / "src/report/hybrid-report"
+HYBRID_DUMP = BUILD / "src/dump/hybrid-dump"
+HYBRID_CONVERT = BUILD / "converters/hybrid-convert"
 PROGRAMS = SOURCE / "tests/programs"
 TIMEOUT = 60
+
+# Tests of one folder use what those of another one have.
+sys.path += [str(path) for path in sorted(Path(__file__).resolve().parent.iterdir()) if path.is_dir()]
 
 # A shell that starts a job in the background has it ignore these, and so all programs of the tests.
 signal.signal(signal.SIGINT, signal.default_int_handler)

@@ -8,7 +8,7 @@ import time
 
 from conftest import BUILD, run
 
-HYBRID_VIEW = BUILD / "src/viewer/hybrid-view"
+HYBRID_VIEW = BUILD / "viewer/hybrid-view"
 PATIENCE = 60  # seconds until a screen must be there; only a failing test waits that long
 
 

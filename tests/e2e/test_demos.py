@@ -113,7 +113,7 @@ def otf2_counts(archive):
 @pytest.fixture(scope="module")
 def timeline():
     mpi = next((name for name in ("mpich", "openmpi") if shutil.which(f"mpicc.{name}") and shutil.which(f"mpiexec.{name}")), None)
-    if not mpi or not (BUILD / "src/tools/hybrid-convert").exists() or not shutil.which("otf2-print"):
+    if not mpi or not (BUILD / "converters/hybrid-convert").exists() or not shutil.which("otf2-print"):
         pytest.skip("needs an MPI and OTF2")
     if run("/usr/bin/python3", "-c", "import otf2").returncode:
         pytest.skip("python3-otf2 is not installed")
@@ -171,7 +171,7 @@ def rates():
 def grown(metric):
     """By how much the metric grew in each region, as the trace has it."""
     found = Counter()
-    for line in run(BUILD / "src/tools/hybrid-dump", "--json", "--events", BUILD / "rates/experiment").stdout.splitlines():
+    for line in run(BUILD / "src/dump/hybrid-dump", "--json", "--events", BUILD / "rates/experiment").stdout.splitlines():
         event = json.loads(line)
         if event["kind"] in ("enter", "leave"):
             value = event["values"][metric]
@@ -198,7 +198,7 @@ def test_rates_faults_are_the_pages_of_the_result(rates):
 def test_rates_in_otf2(rates, needs):
     """Counted by otf2-print: the same in enters as in leaves, the slow region longer, its counter as high."""
     needs("otf2-print")
-    if not (BUILD / "src/tools/hybrid-convert").exists():
+    if not (BUILD / "converters/hybrid-convert").exists():
         pytest.skip("there is no libotf2")
     n, views = rates
     (archive,) = (BUILD / "rates/otf2").glob("*.otf2")

@@ -16,7 +16,7 @@ import terminal as terminals
 from conftest import HYBRID_RUN, SOURCE, run, wait_until
 from terminal import Terminal
 
-ASAN = Path(os.environ.get("HYBRID_ASAN", SOURCE / "build-asan")) / "src/viewer/hybrid-view"
+ASAN = Path(os.environ.get("HYBRID_ASAN", SOURCE / "build-asan")) / "viewer/hybrid-view"
 SECONDS = 600 if os.environ.get("HYBRID_SLOW") else 20
 # Not among them: what leaves (q F10 C-c C-z C-\), and w, which writes files.
 PLAIN = [chr(c) for c in range(33, 127) if chr(c) not in "qw"]

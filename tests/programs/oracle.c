@@ -24,14 +24,14 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "runtime/cyg.h"
-#include "runtime/jit_frames.h"
-#include "runtime/modules.h"
+#include "runtime/probe/cyg.h"
+#include "runtime/unwind/jit_frames.h"
+#include "runtime/unwind/modules.h"
 #include "runtime/python/frames.h"
 #include "runtime/python/python.h"
 #include "runtime/store.h"
-#include "runtime/unwind.h"
-#include "runtime/unwind_cache.h"
+#include "runtime/unwind/unwind.h"
+#include "runtime/unwind/cache.h"
 
 #define FRAMES 500 /* that are compared; deeper stacks are cut in both */
 #define NOTES 4

@@ -10,7 +10,7 @@ from pathlib import Path
 SOURCE = Path(__file__).resolve().parents[2]
 BUILD = Path(os.environ.get("HYBRID_BUILD", SOURCE / "build")).resolve()
 HYBRID_RUN = BUILD / "src/run/hybrid-run"
-HYBRID_REPORT = BUILD / "src/tools/hybrid-report"
+HYBRID_REPORT = BUILD / "src/report/hybrid-report"
 TIMEOUT = 300
 THREAD = re.compile(r"(?<!rank \d)(?<!rank \d\d) thread (\d+)(?= |$)")  # "loads 71 thread 72 name"; ranks number their threads
 

@@ -6,7 +6,7 @@
 #include "lines.h"
 #include "python.h"
 #include "runtime/memory.h"
-#include "runtime/regions.h"
+#include "runtime/probe/regions.h"
 #include "runtime/store.h"
 
 #define CODES 4096u /* powers of two */

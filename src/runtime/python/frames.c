@@ -7,7 +7,7 @@
 #include "python.h"
 #include "runtime/memory.h"
 #include "runtime/thread.h"
-#include "runtime/unwind.h"
+#include "runtime/unwind/unwind.h"
 
 #define MAX_CHAIN 100000u /* frames of a thread that are followed to find an evaluation's last */
 #define COMPILE_NS 10000.0 /* a function is not compiled, made and called in less */

@@ -6,10 +6,10 @@
  */
 #include "frames.h"
 #include "python.h"
-#include "runtime/probe.h"
-#include "runtime/regions.h"
+#include "runtime/probe/probe.h"
+#include "runtime/probe/regions.h"
 #include "runtime/thread_name.h"
-#include "runtime/wrap.h"
+#include "runtime/wrap/wrap.h"
 
 static bool is_gil(const pthread_cond_t *condition)
 {

@@ -6,7 +6,7 @@
 #include "frames.h"
 #include "python.h"
 #include "runtime/memory.h"
-#include "runtime/regions.h"
+#include "runtime/probe/regions.h"
 
 #define FRAMES_MOST 100u /* of a thread that are followed: there is another look later */
 #define ENTRIES_MOST 64u /* of an object's attributes */

@@ -8,11 +8,11 @@
 #include "code.h"
 #include "hooks.h"
 #include "runtime/memory.h"
-#include "runtime/modules.h"
+#include "runtime/unwind/modules.h"
 #include "runtime/store.h"
 #include "runtime/sys.h"
 #include "runtime/thread.h"
-#include "runtime/unwind_cache.h"
+#include "runtime/unwind/cache.h"
 
 struct python python;
 

@@ -1,0 +1,191 @@
+/* What each thread has of the functions with most time, from a profile of each thread apart. */
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "base/json.h"
+#include "converters/formats.h"
+#include "converters/html/page.h"
+#include "profile/intern.h"
+#include "profile/views/table.h"
+
+struct function { /* row of a table */
+	const char *name, *file, *module; /* interned; the key, with: */
+	uint64_t line;
+	uint32_t number, reserved; /* 1, 2 ...: in the table of functions, plus one */
+};
+
+struct locations {
+	struct html *html;
+	struct convert_profile apart;
+	struct strings strings;
+	struct table known;
+	size_t functions, count; /* compared, so many locations */
+	uint64_t *inclusive, *exclusive; /* [function * count + location]; own: ran and blocked */
+};
+
+static struct function *find(struct locations *l, const struct profile_row *row)
+{
+	struct function key = {.name = strings_get(&l->strings, row->name),
+		.file = strings_get(&l->strings, row->file),
+		.module = strings_get(&l->strings, row->module),
+		.line = row->line};
+
+	return key.name && key.file && key.module ? table_row(&l->known, &key) : NULL;
+}
+
+/* Those that stand first in the table of the page. */
+static int know_functions(struct locations *l)
+{
+	for (size_t i = 0; i < l->functions; i++) {
+		struct function *f = find(l, &l->html->functions.rows[i]);
+
+		if (!f)
+			return HYB_ENOMEM;
+		if (!f->number)
+			f->number = (uint32_t)i + 1;
+	}
+	return HYB_OK;
+}
+
+/* The tree of the thread whose node is `top`, up to `end`, as one of its own. */
+static int take_location(struct locations *l, size_t location, uint32_t top, uint32_t end)
+{
+	const struct profile_node *nodes = l->apart.nodes;
+	struct profile_view view = {.count = end - top};
+	struct profile_node *own = malloc(view.count * sizeof(*own));
+	struct profile_flat flat = {0};
+	int r = own ? HYB_OK : HYB_ENOMEM;
+
+	for (uint32_t i = 0; own && i < view.count; i++) {
+		own[i] = nodes[top + i];
+		own[i].parent = i ? own[i].parent - top : 0;
+	}
+	view.nodes = own;
+	if (!r)
+		r = profile_view_flat(&view, PROFILE_BY_FUNCTION, PROFILE_SORT_EXCLUSIVE, &flat);
+	for (size_t i = 0; !r && i < flat.count; i++) {
+		const struct profile_row *row = &flat.rows[i];
+		const struct function *f = find(l, row);
+		size_t at = f && f->number ? (f->number - 1) * l->count + location : 0;
+
+		r = f ? HYB_OK : HYB_ENOMEM;
+		if (!f || !f->number)
+			continue;
+		l->inclusive[at] += row->inclusive;
+		l->exclusive[at] += row->exclusive + row->blocked;
+	}
+	profile_flat_release(&flat);
+	free(own);
+	return r;
+}
+
+static int take_all(struct locations *l, struct hyb_error *err)
+{
+	const struct profile_node *nodes = l->apart.nodes;
+	size_t i = 0;
+
+	for (uint32_t top = nodes[0].first_child; top && i < l->count; top = nodes[top].next_sibling, i++) {
+		uint32_t next = nodes[top].next_sibling;
+
+		if (take_location(l, i, top, next ? next : (uint32_t)l->apart.count))
+			return convert_no_memory(err);
+		if (convert_check(l->html->job, err))
+			return err->code;
+	}
+	return HYB_OK;
+}
+
+static void put_matrix(const struct locations *l, const char *key, const uint64_t *values)
+{
+	FILE *out = l->html->out;
+
+	fprintf(out, ",\n\"%s\":[", key);
+	for (size_t i = 0; i < l->functions; i++) {
+		fputs(i ? ",\n[" : "\n[", out);
+		for (size_t k = 0; k < l->count; k++)
+			fprintf(out, "%s%" PRIu64, k ? "," : "", values[i * l->count + k]);
+		fputc(']', out);
+	}
+	fputc(']', out);
+}
+
+static void put(const struct locations *l)
+{
+	const struct profile_node *nodes = l->apart.nodes;
+	FILE *out = l->html->out;
+	uint32_t top = nodes[0].first_child;
+
+	fputs(",\n\"locations\":{\"names\":[", out);
+	for (size_t i = 0; i < l->count; i++, top = nodes[top].next_sibling) {
+		fputs(i ? "," : "", out);
+		json_string(out, nodes[top].name);
+	}
+	fputs("],\"totals\":[", out);
+	top = nodes[0].first_child;
+	for (size_t i = 0; i < l->count; i++, top = nodes[top].next_sibling)
+		fprintf(out, "%s%" PRIu64, i ? "," : "", nodes[top].inclusive);
+	fputc(']', out);
+	put_matrix(l, "inclusive", l->inclusive);
+	put_matrix(l, "exclusive", l->exclusive);
+	fputc('}', out);
+}
+
+/* How many of the threads and functions are compared; those with most time are. */
+static void bound(struct locations *l)
+{
+	const struct convert_job *job = l->html->job;
+	const struct profile_node *nodes = l->apart.nodes;
+
+	for (uint32_t top = nodes[0].first_child; top; top = nodes[top].next_sibling)
+		l->count++;
+	if (l->count > HTML_ROWS) {
+		l->count = HTML_ROWS;
+		convert_say(job, "only the 2,000 threads with most time are compared");
+	}
+	l->functions = l->html->functions.count;
+	if (l->functions > HTML_FUNCTIONS)
+		l->functions = HTML_FUNCTIONS;
+	if (l->count && l->functions > HTML_CELLS / l->count) {
+		l->functions = HTML_CELLS / l->count;
+		convert_say(job, "threads are compared by the %zu functions with most time of their own",
+			l->functions);
+	}
+}
+
+static int make(struct locations *l, struct hyb_error *err)
+{
+	size_t cells;
+
+	bound(l);
+	cells = l->functions * l->count + 1;
+	l->inclusive = calloc(cells, sizeof(*l->inclusive));
+	l->exclusive = calloc(cells, sizeof(*l->exclusive));
+	if (!l->inclusive || !l->exclusive || know_functions(l))
+		return convert_no_memory(err);
+	return take_all(l, err);
+}
+
+int html_put_locations(struct html *html, struct hyb_error *err)
+{
+	struct convert_job job = *html->job;
+	struct locations l = {.html = html,
+		.known = {
+			.row_size = sizeof(struct function), .key_size = offsetof(struct function, number)}};
+	int r;
+
+	job.by_location = true;
+	job.bounds.threshold = -1;
+	job.metric = NULL;
+	r = convert_profile_make(&job, &l.apart, err);
+	if (r)
+		return r;
+	r = make(&l, err);
+	if (!r)
+		put(&l);
+	free(l.inclusive);
+	free(l.exclusive);
+	table_release(&l.known);
+	strings_release(&l.strings);
+	convert_profile_release(&l.apart);
+	return r;
+}

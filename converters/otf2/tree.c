@@ -1,0 +1,179 @@
+/* The tree of all call paths, and the regions that its nodes are instances of. */
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "converters/otf2/state.h"
+#include "format/format.h"
+
+static struct otf2_location *find_location(struct otf2 *o, const struct hyb_location_info *info)
+{
+	for (size_t i = 0; i < o->process_count; i++)
+		if (o->processes[i].info == info->process)
+			return &o->locations[o->processes[i].first +
+					     (size_t)(info - info->process->locations)];
+	return NULL;
+}
+
+/* Told by the profile, for each location. */
+static int keep_places(void *data, const struct hyb_location_info *info, const uint32_t *own)
+{
+	struct otf2_location *location = find_location(data, info);
+
+	if (!location)
+		return 0;
+	location->own = malloc(info->node_count * sizeof(*own));
+	if (!location->own)
+		return HYB_ENOMEM;
+	memcpy(location->own, own, info->node_count * sizeof(*own));
+	return 0;
+}
+
+static void describe_probe(struct otf2_region *region)
+{
+	switch (region->kind) {
+	case 0:
+	case HYB_REGION_FUNCTION:
+		region->paradigm = OTF2_PARADIGM_COMPILER;
+		region->role = OTF2_REGION_ROLE_FUNCTION;
+		break;
+	case HYB_REGION_LOOP:
+		region->paradigm = OTF2_PARADIGM_USER;
+		region->role = OTF2_REGION_ROLE_LOOP;
+		break;
+	case HYB_REGION_PYTHON:
+		region->paradigm = OTF2_PARADIGM_USER;
+		region->role = OTF2_REGION_ROLE_FUNCTION;
+		break;
+	case HYB_REGION_WAIT:
+		region->paradigm = OTF2_PARADIGM_PTHREAD;
+		region->role = OTF2_REGION_ROLE_THREAD_WAIT;
+		break;
+	case HYB_REGION_PAUSED:
+	case HYB_REGION_OVERFLOW:
+		region->paradigm = OTF2_PARADIGM_MEASUREMENT_SYSTEM;
+		region->role = OTF2_REGION_ROLE_ARTIFICIAL;
+		break;
+	case HYB_REGION_MPI:
+		otf2_region_words(region);
+		break;
+	default:
+		region->paradigm = OTF2_PARADIGM_USER;
+		region->role = OTF2_REGION_ROLE_CODE;
+	}
+}
+
+static void describe_frame(const struct profile_node *node, struct otf2_region *region)
+{
+	bool made_up = node->kind == PROFILE_INCOMPLETE || *node->name == '[';
+
+	region->paradigm = OTF2_PARADIGM_SAMPLING; /* nobody counts its calls */
+	region->role = made_up ? OTF2_REGION_ROLE_ARTIFICIAL : OTF2_REGION_ROLE_FUNCTION;
+}
+
+/* `kind`: 1 + enum hyb_region_kind of a probe, 0: not known. NO_REF when memory is out. */
+static uint32_t region_of(struct otf2 *o, const struct profile_node *node, unsigned kind)
+{
+	bool probe = node->kind == PROFILE_PROBE;
+	struct otf2_region *row, key = {
+					 .name = node->name,
+					 .file = node->file,
+					 .module = node->module,
+					 .line = probe ? node->line : node->declared,
+					 .probe = probe,
+					 .kind = kind ? kind - 1 : 0,
+				 };
+	size_t count = o->regions.count;
+
+	row = table_row(&o->regions, &key);
+	if (!row)
+		return NO_REF;
+	if (o->regions.count > count && probe)
+		describe_probe(row);
+	else if (o->regions.count > count)
+		describe_frame(node, row);
+	return (uint32_t)(row - (struct otf2_region *)o->regions.rows);
+}
+
+/* What the regions of probes are is known where they were entered. */
+static uint8_t *find_kinds(const struct otf2 *o)
+{
+	uint8_t *kinds = calloc(o->node_count, 1);
+
+	for (size_t l = 0; kinds && l < o->location_count; l++) {
+		const struct otf2_location *location = &o->locations[l];
+		const struct hyb_node_info *nodes = location->info->nodes;
+
+		for (size_t i = 1; i < location->info->node_count; i++)
+			if (nodes[i].type == HYB_TYPE_REGION)
+				kinds[location->own[i]] =
+					(uint8_t)((nodes[i].region->mpi ? HYB_REGION_MPI
+									: nodes[i].region->kind) +
+						  1);
+	}
+	return kinds;
+}
+
+/* 0 or HYB_ENOMEM. */
+static int make_arrays(struct otf2 *o)
+{
+	uint8_t *kinds = find_kinds(o);
+	int r = 0;
+
+	o->regions = (struct table){
+		.row_size = sizeof(struct otf2_region), .key_size = offsetof(struct otf2_region, role)};
+	o->region = calloc(o->node_count, sizeof(*o->region));
+	if (!kinds || !o->region || weave_tree_make(&o->tree, o->nodes, o->node_count))
+		r = HYB_ENOMEM;
+	for (size_t i = 1; !r && i < o->node_count; i++) {
+		o->region[i] = region_of(o, &o->nodes[i], kinds[i]);
+		r = o->region[i] == NO_REF ? HYB_ENOMEM : 0;
+	}
+	free(kinds);
+	return r;
+}
+
+static int make_profile(struct otf2 *o, struct hyb_error *err)
+{
+	struct profile_options options = {
+		.mode = o->job->samples == CONVERT_CONTEXT ? PROFILE_CALLSITE : PROFILE_FUNCTION,
+		.placed = keep_places,
+		.data = o,
+	};
+	int r;
+
+	o->profile = profile_new(&options);
+	o->symbols = hyb_symbols_open(o->job->experiment, NULL, err);
+	if (!o->symbols)
+		return err->code;
+	if (!o->profile)
+		return HYB_ENOMEM;
+	r = hyb_symbols_resolve_all(o->symbols, err);
+	return r ? r : profile_add(o->profile, o->job->experiment, o->symbols, err);
+}
+
+int otf2_tree_make(struct otf2 *o, struct hyb_error *err)
+{
+	int r = make_profile(o, err);
+
+	if (!r) {
+		o->nodes = profile_nodes(o->profile);
+		o->node_count = profile_count(o->profile);
+		r = make_arrays(o);
+	}
+	if (r == HYB_ENOMEM)
+		*err = (struct hyb_error){HYB_ENOMEM, "out of memory"};
+	return r;
+}
+
+void otf2_tree_release(struct otf2 *o)
+{
+	for (size_t i = 0; i < o->location_count; i++)
+		free(o->locations[i].own);
+	weave_tree_release(&o->tree);
+	free(o->region);
+	table_release(&o->regions);
+	profile_free(o->profile);
+	hyb_symbols_close(o->symbols);
+}

@@ -1,0 +1,167 @@
+/*
+ * Who took part in a collective call. All members call on a communicator in the same order, those that
+ * do not wait by their start: the n-th call of each is the same one.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/model/state.h"
+#include "base/array.h"
+
+#define GATHERED_MAX (1u << 20) /* members in incomplete instances; the oldest is told as it is then */
+
+static void unlink_instance(struct hyb_model *model, struct instance *instance)
+{
+	struct key key = {instance->public.identity, instance->public.number, 0};
+
+	keys_remove(&model->instances, &key);
+	*(instance->older ? &instance->older->newer : &model->oldest) = instance->newer;
+	*(instance->newer ? &instance->newer->older : &model->newest) = instance->older;
+	model->gathered -= instance->public.count;
+}
+
+void collective_release(struct instance *instance)
+{
+	free(instance->members);
+	free(instance);
+}
+
+static const char *name_of(const struct hyb_member *member)
+{
+	const struct hyb_node_info *node = &member->moment.location->nodes[member->moment.call.node];
+
+	return node->region ? node->region->name : "";
+}
+
+/* Persistent ones are started by either function; MPI_Bcast and MPI_Bcast_c are one. */
+static bool same_function(const char *a, const char *b)
+{
+	size_t length_a = strlen(a), length_b = strlen(b);
+
+	if (!strncmp(a, "MPI_Start", 9) && !strncmp(b, "MPI_Start", 9))
+		return true;
+	length_a -= length_a > 2 && !strcmp(a + length_a - 2, "_c") ? 2 : 0;
+	length_b -= length_b > 2 && !strcmp(b + length_b - 2, "_c") ? 2 : 0;
+	return length_a == length_b && !memcmp(a, b, length_a);
+}
+
+static void tell_instance(struct hyb_model *model, struct instance *instance)
+{
+	struct hyb_collective *public = &instance->public;
+
+	unlink_instance(model, instance);
+	public->members = instance->members;
+	public->missing = instance->comm->size > public->count ? instance->comm->size - public->count : 0;
+	model->totals.collectives++;
+	model->totals.partial += public->missing > 0;
+	model->totals.differing += public->differ;
+	model_tell(model, &(struct answer){.kind = HYB_STEP_COLLECTIVE, .instance = instance});
+}
+
+static struct instance *instance_of(struct hyb_model *model, uint64_t identity, uint64_t number)
+{
+	struct key key = {identity, number, 0}, comm = {.a = identity};
+	struct instance *instance = keys_get(&model->instances, &key);
+
+	if (instance)
+		return instance;
+	instance = calloc(1, sizeof(*instance));
+	if (!instance || !keys_put(&model->instances, &key, instance)) {
+		free(instance);
+		return NULL;
+	}
+	instance->public.identity = identity;
+	instance->public.number = number;
+	instance->comm = keys_get(&model->comms, &comm);
+	instance->expected = instance->comm->expected;
+	instance->older = model->newest;
+	*(instance->older ? &instance->older->newer : &model->oldest) = instance;
+	model->newest = instance;
+	return instance;
+}
+
+static bool add_member(struct hyb_model *model, struct instance *instance, const struct hyb_moment *moment)
+{
+	struct hyb_collective *public = &instance->public;
+	const struct hyb_event *event = &model->event;
+
+	if (!ARRAY_ROOM(instance->members, public->count))
+		return false;
+	instance->members[public->count++] = (struct hyb_member){
+		.moment = *moment,
+		.handle = event->handle,
+		.root = event->peer,
+		.sent = event->sent,
+		.received = event->received,
+		.request = event->request,
+	};
+	public->differ |= !same_function(
+		name_of(&instance->members[0]), name_of(&instance->members[public->count - 1]));
+	model->gathered++;
+	return true;
+}
+
+static struct turn *turn_of(
+	const struct hyb_model *model, const struct rank *rank, const struct hyb_handle *handle)
+{
+	struct key key = {handle->identity, rank->number, 0};
+
+	return handle->type == HYB_COMM ? keys_get(&model->turns, &key) : NULL;
+}
+
+void collective_joined(struct hyb_model *model, struct rank *rank, const struct hyb_moment *moment)
+{
+	const struct hyb_handle *handle = model->event.handle;
+	struct turn *turn = handle ? turn_of(model, rank, handle) : NULL;
+	struct instance *instance;
+
+	if (model->event.request)
+		request_begin(model, rank, model->event.request, moment, NULL, NULL);
+	if (!turn || turn->out)
+		return;
+	instance = instance_of(model, handle->identity, turn->count);
+	if (!instance || !add_member(model, instance, moment)) {
+		model->failed = true;
+		return;
+	}
+	turn->count++;
+	if (instance->public.count >= instance->expected)
+		tell_instance(model, instance);
+	else if (model->gathered > GATHERED_MAX)
+		tell_instance(model, model->oldest);
+}
+
+/* Those that wait for this member wait for one less. */
+static void expect_less(struct hyb_model *model, const struct comm *comm, uint64_t from)
+{
+	for (struct instance *instance = model->oldest, *next; instance; instance = next) {
+		next = instance->newer;
+		if (instance->comm != comm || instance->public.number < from)
+			continue;
+		instance->expected--;
+		if (instance->public.count >= instance->expected)
+			tell_instance(model, instance);
+	}
+}
+
+void collectives_break(struct hyb_model *model, const struct rank *rank)
+{
+	for (size_t i = 0; i < rank->info->handle_count; i++) {
+		const struct hyb_handle *handle = &rank->info->handles[i];
+		struct turn *turn = turn_of(model, rank, handle);
+		struct key key = {.a = handle->identity};
+		struct comm *comm = keys_get(&model->comms, &key);
+
+		if (!turn || turn->out)
+			continue;
+		turn->out = true;
+		comm->expected--;
+		expect_less(model, comm, turn->count);
+	}
+}
+
+void collectives_flush(struct hyb_model *model)
+{
+	while (model->oldest)
+		tell_instance(model, model->oldest);
+}

@@ -1,0 +1,208 @@
+/*
+ * Inside the event model. It is fed with events one by one and answers with steps: the reader's merged
+ * stream is one source of events, tests are another.
+ *
+ * Running out of memory sets `failed`, with everything still in order; the next hyb_model_next() says so.
+ */
+#ifndef HYB_ANALYSIS_STATE_H
+#define HYB_ANALYSIS_STATE_H
+
+#include "analysis/model/keys.h"
+#include "base/arena.h"
+#include "hybrid/model.h"
+
+/* Things of one size that come and go. */
+struct pool {
+	struct arena arena;
+	void *spare; /* each points to the next */
+};
+
+/* A send or receive that has no partner yet. */
+struct op {
+	struct hyb_end end; /* first: an end is one of these */
+	struct rank *self, *peer; /* peer NULL: not in the experiment, or not known */
+	struct op *prev, *next; /* in its channel, or among its rank's receives */
+	bool is_send;
+	bool pending; /* a receive that is under way */
+	bool late; /* its place in the order is in doubt */
+};
+
+struct op_list {
+	struct op *first, *last; /* in the order of their starts */
+};
+
+/*
+ * Sends without a receive or receives without a send, never both, of one envelope; never empty. Of processes
+ * whose threads are in MPI at the same time both: `ops` are the sends then.
+ */
+struct channel {
+	struct key key;
+	struct op_list ops, receives;
+	size_t count, receive_count;
+	size_t wanted; /* sends: by receives that were behind pending ones until the end */
+	size_t next_try; /* of overlap_settle(), when as many have piled up */
+	bool overlaps; /* both */
+	uint64_t torn; /* a part was too long, and settled before its end: calls that began before this pos
+			  are of it */
+};
+
+/* A number of a process whose operation is under way. */
+struct request {
+	struct key key;
+	struct hyb_moment started;
+	struct request *older, *newer;
+	struct op *recv; /* NULL: not a receive */
+	struct key channel; /* of a send, else 0 */
+};
+
+/* A process. */
+struct rank {
+	const struct hyb_process *info;
+	uint32_t number; /* its index */
+	struct op_list receives; /* from the first one on that is pending */
+	struct track *tracks; /* by location */
+	uint64_t until; /* ns: of what began later nothing is known; UINT64_MAX: all is */
+	enum hyb_lone why; /* what began there has no end here */
+	size_t overtaken; /* receives that pended for so long that later ones go ahead */
+	bool broken; /* a gap or a pause was met */
+	bool unseen; /* receives failed, or were never complete: which messages they had is not known */
+	bool parallel; /* its threads may be in MPI at the same time */
+};
+
+/* A location. */
+struct track {
+	struct hyb_call *stack; /* without the root */
+	size_t depth, room;
+	struct op *waiting; /* the receive that its call waits for */
+};
+
+/* A communicator, by the definitions of all its members. */
+struct comm {
+	size_t size; /* of both groups */
+	size_t expected; /* members whose collective calls can be counted */
+	uint64_t world; /* of the last member that was met */
+	bool shared; /* by members of several worlds */
+};
+
+/* A member's collective calls on a communicator. */
+struct turn {
+	uint64_t count;
+	bool out; /* they cannot be counted any more */
+};
+
+struct instance {
+	struct hyb_collective public; /* `members` is our own */
+	struct hyb_member *members; /* grown by ARRAY_ROOM */
+	struct instance *older, *newer;
+	const struct comm *comm;
+	size_t expected;
+};
+
+/* A step that is to be told. */
+struct answer {
+	enum hyb_step_kind kind;
+	enum hyb_lone lone;
+	bool unsure, reversed;
+	struct op *send, *recv;
+	struct instance *instance;
+};
+
+struct hyb_model {
+	struct hyb_experiment *experiment;
+	struct hyb_events *events;
+	struct rank *ranks;
+	size_t rank_count;
+	struct keys processes; /* process: struct rank */
+	struct keys worlds; /* world, rank: struct rank */
+	struct keys members; /* communicator, group and rank in it: struct rank */
+	struct keys comms; /* identity: struct comm */
+	struct keys turns; /* identity, number of rank: struct turn */
+	struct keys channels; /* communicator, ranks' numbers, tag: struct channel */
+	struct keys requests; /* number of rank, request, whether it receives: struct request */
+	uint64_t world; /* of the last process that has one */
+	bool worlds_differ; /* there are several */
+	struct keys instances; /* communicator, number: struct instance */
+	struct request *oldest_request, *newest_request;
+	struct instance *oldest, *newest; /* that are not complete */
+	size_t held; /* receives that are done and wait for pending ones in front of them */
+	size_t gathered; /* members in all instances */
+	struct arena arena; /* what lives as long as the model */
+	struct pool ops, channel_pool, request_pool;
+	const struct hyb_process *last_process; /* of last_rank: events come in bursts */
+	struct rank *last_rank;
+	uint64_t pos; /* of the last event */
+	struct hyb_event event;
+	struct hyb_moment began; /* where the last event's request did */
+	struct hyb_step step; /* the last one told */
+	struct answer told; /* what it points to, freed with the next one */
+	struct answer *answers; /* not told yet, grown by ARRAY_ROOM */
+	size_t answer_count, answer_next;
+	struct hyb_totals totals;
+	bool flushed, failed;
+};
+
+/* who.c: who is who. 0 or HYB_ENOMEM. */
+int who_gather(struct hyb_model *model, struct hyb_process *const *processes, size_t count);
+struct rank *who_is(struct hyb_model *model, const struct hyb_process *process);
+/* The rank that `peer` of an event of `self` is; NULL: not in the experiment. */
+struct rank *who_is_peer(const struct hyb_model *model, const struct rank *self,
+	const struct hyb_handle *handle, uint32_t peer);
+
+/* Whether members of several worlds agree on what the communicator is. */
+bool who_shares(const struct hyb_model *model, const struct hyb_handle *handle);
+
+/* requests.c */
+void request_begin(struct hyb_model *model, const struct rank *rank, uint64_t number,
+	const struct hyb_moment *started, struct op *recv, const struct key *channel);
+struct request *request_find(
+	const struct hyb_model *model, const struct rank *rank, uint64_t number, bool receives);
+void request_end(struct hyb_model *model, struct request *request);
+
+/* messages.c: what each event says; `moment` is its own. */
+void message_sent(struct hyb_model *model, struct rank *rank, const struct hyb_moment *moment);
+void message_posted(struct hyb_model *model, struct rank *rank, const struct hyb_moment *moment);
+void message_received(
+	struct hyb_model *model, struct rank *rank, struct track *track, const struct hyb_moment *moment);
+void message_cancelled(struct hyb_model *model, struct request *request);
+/* A call that receives begins in one of several threads, or is over without. */
+void message_awaited(
+	struct hyb_model *model, struct rank *rank, struct track *track, const struct hyb_moment *moment);
+void message_given_up(struct hyb_model *model, struct track *track);
+void messages_flush(struct hyb_model *model);
+/* Answers: one message; an end that has no other one. They are in no list any more. */
+void message_matched(struct hyb_model *model, struct op *send, struct op *recv);
+void message_alone(struct hyb_model *model, struct op *op);
+/* Whether it was received before the call began that sent it, for certain. */
+bool message_is_reversed(const struct op *send, const struct op *recv);
+void message_leaves(struct channel *channel, struct op *op);
+
+/* overlap.c: pairs what an `overlaps` channel has, as far as nothing that comes can change it; all of it. */
+void overlap_settle(struct hyb_model *model, struct channel *channel);
+void overlap_flush(struct hyb_model *model, struct channel *channel);
+
+/* collectives.c */
+void collective_joined(struct hyb_model *model, struct rank *rank, const struct hyb_moment *moment);
+/* The rank's collective calls cannot be counted from here on. */
+void collectives_break(struct hyb_model *model, const struct rank *rank);
+void collectives_flush(struct hyb_model *model);
+void collective_release(struct instance *instance);
+
+/* model.c */
+void model_feed(struct hyb_model *model, const struct hyb_event *event); /* model->step is its EVENT */
+void model_flush(struct hyb_model *model);
+bool model_answer(struct hyb_model *model); /* model->step is what follows; false: nothing more */
+void model_release(struct hyb_model *model);
+void model_tell(struct hyb_model *model, const struct answer *answer);
+
+void *pool_take(struct hyb_model *model, struct pool *pool, size_t size); /* zero; NULL: `failed` is set */
+void pool_give(struct pool *pool, void *item);
+
+/* In the order in which their calls began; in one call in the order of events. */
+static inline bool moment_before(const struct hyb_moment *a, const struct hyb_moment *b)
+{
+	uint64_t call_a = a->call.pos ? a->call.pos : a->pos, call_b = b->call.pos ? b->call.pos : b->pos;
+
+	return call_a != call_b ? call_a < call_b : a->pos < b->pos;
+}
+
+#endif

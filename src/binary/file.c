@@ -1,0 +1,195 @@
+#include "binary/file.h"
+
+#include <elfutils/libdwfl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "binary/debug_info.h"
+#include "binary/find.h"
+#include "binary/import.h"
+#include "binary/name.h"
+#include "binary/symtab.h"
+
+struct sym_file {
+	struct sym_store *store; /* not owned */
+	char *debug_path;
+	Dwfl_Callbacks callbacks;
+	Dwfl *dwfl;
+	struct sym_symtab symtab;
+	struct sym_dwarf dwarf; /* with dwarf.dwarf NULL where there is none */
+	uint64_t dwarf_offset; /* address in the DWARF file minus ELF address */
+	Elf *elf; /* of the Dwfl; NULL: none, or `imports` is loaded */
+	struct sym_map imports;
+};
+
+static int load(struct sym_file *file, Dwfl_Module *module)
+{
+	static const struct sym_ranges everywhere;
+	Dwarf_Addr bias = 0, dwarf_bias = 0;
+	Dwarf *dw;
+	int r = sym_symtab_load(&file->symtab, module);
+
+	file->elf = dwfl_module_getelf(module, &bias);
+	if (r < 0 || !file->elf)
+		return r;
+	dw = dwfl_module_getdwarf(module, &dwarf_bias);
+	file->dwarf_offset = bias - dwarf_bias;
+	if (!dw)
+		return 0;
+	/* A prelinked file has its sections elsewhere than its debug file. */
+	return sym_dwarf_init(
+		&file->dwarf, dw, file->dwarf_offset ? &everywhere : &file->symtab.sections, file->store);
+}
+
+static int report(
+	struct sym_file *file, const struct sym_wanted *wanted, int fd, char *problem, size_t problem_size)
+{
+	Dwfl_Module *module;
+
+	file->callbacks = (Dwfl_Callbacks){
+		.find_elf = dwfl_build_id_find_elf,
+		.find_debuginfo = dwfl_standard_find_debuginfo,
+		.section_address = dwfl_offline_section_address,
+		.debuginfo_path = &file->debug_path,
+	};
+	file->dwfl = dwfl_begin(&file->callbacks);
+	if (!file->dwfl) {
+		close(fd);
+		return HYB_ENOMEM;
+	}
+	dwfl_report_begin(file->dwfl);
+	/* At address 0, so that addresses are those of the ELF file. */
+	module = dwfl_report_elf(file->dwfl, wanted->path, wanted->path, fd, 0, true);
+	if (!module) {
+		snprintf(problem, problem_size, "%s: %s", wanted->path, dwfl_errmsg(-1));
+		close(fd);
+		return HYB_EFORMAT;
+	}
+	dwfl_report_end(file->dwfl, NULL, NULL);
+	return load(file, module);
+}
+
+int sym_file_open(struct sym_store *store, const struct sym_wanted *wanted, struct sym_file **ret,
+	char *problem, size_t problem_size)
+{
+	int fd = sym_find(wanted, problem, problem_size);
+	struct sym_file *file;
+	int r;
+
+	if (fd < 0)
+		return HYB_EFORMAT;
+	file = calloc(1, sizeof(*file));
+	if (file)
+		file->debug_path = strdup(wanted->debug_path ? wanted->debug_path : SYM_DEBUG_PATH);
+	if (!file || !file->debug_path) {
+		close(fd);
+		free(file);
+		return HYB_ENOMEM;
+	}
+	file->store = store;
+	r = report(file, wanted, fd, problem, problem_size);
+	if (r < 0)
+		sym_file_close(file);
+	else
+		*ret = file;
+	return r;
+}
+
+/*
+ * The symbol's name as a function name; versions ("@@GLIBC_2.2.5") are no part
+ * of it. Where it is only near, the function's own start tells it from others.
+ */
+static char *place_name(const struct sym_place *place)
+{
+	char *readable = place->symbol ? sym_demangle(place->symbol->name) : NULL;
+	const char *name = readable ? readable : place->symbol ? place->symbol->name : "";
+	int len = (int)(readable ? strlen(name) : strcspn(name, "@"));
+	char *text = NULL;
+	int n;
+
+	if (!place->symbol)
+		n = asprintf(&text, "sub_%" PRIx64, place->start);
+	else if (place->guess && place->bounded)
+		n = asprintf(&text, "%.*s+0x%" PRIx64, len, name, place->start - place->symbol->address);
+	else
+		n = asprintf(&text, "%.*s", len, name);
+	free(readable);
+	return n < 0 ? NULL : text;
+}
+
+static int name_by_symbol(struct sym_file *file, uint64_t address, struct hyb_frame *frame)
+{
+	struct sym_place place;
+	char *name;
+
+	if (sym_symtab_find(&file->symtab, address, &place) < 0)
+		return HYB_ENOMEM;
+	if (!place.symbol && !place.bounded)
+		return 0;
+	name = place_name(&place);
+	frame->function = name ? sym_store_string(file->store, name, strlen(name)) : NULL;
+	frame->guess = place.guess;
+	free(name);
+	return frame->function ? 0 : HYB_ENOMEM;
+}
+
+struct sym_chain *sym_file_lookup(struct sym_file *file, uint64_t address)
+{
+	struct hyb_frame frames[SYM_DEPTH_MAX];
+	struct sym_chain *chain;
+	int n = 0;
+
+	if (file->dwarf.dwarf)
+		n = sym_dwarf_lookup(&file->dwarf, address + file->dwarf_offset, frames);
+	if (n == 0) {
+		frames[0] = (struct hyb_frame){.function = "", .file = ""};
+		n = 1;
+	}
+	if (n > 0 && !*frames[n - 1].function && name_by_symbol(file, address, &frames[n - 1]) < 0)
+		n = HYB_ENOMEM;
+	chain = n > 0 ? arena_alloc(&file->store->arena, sizeof(*chain) + (size_t)n * sizeof(frames[0]))
+		      : NULL;
+	if (!chain)
+		return NULL;
+	chain->count = (uint32_t)n;
+	memcpy(chain->frames, frames, (size_t)n * sizeof(frames[0]));
+	return chain;
+}
+
+int sym_file_extent(struct sym_file *file, uint64_t address, uint64_t *ret_start, uint64_t *ret_end)
+{
+	int r = sym_symtab_extent(&file->symtab, address, ret_start, ret_end);
+
+	if (r || !file->dwarf.dwarf)
+		return r;
+	r = sym_dwarf_extent(&file->dwarf, address + file->dwarf_offset, ret_start, ret_end);
+	if (r > 0) {
+		*ret_start -= file->dwarf_offset;
+		*ret_end -= file->dwarf_offset;
+	}
+	return r;
+}
+
+const char *sym_file_import(struct sym_file *file, uint64_t slot)
+{
+	if (file->elf && sym_imports_load(&file->imports, file->store, file->elf) < 0)
+		return NULL;
+	file->elf = NULL;
+	return sym_map_get(&file->imports, slot, 0);
+}
+
+void sym_file_close(struct sym_file *file)
+{
+	if (!file)
+		return;
+	sym_dwarf_release(&file->dwarf);
+	sym_symtab_release(&file->symtab);
+	sym_map_release(&file->imports);
+	if (file->dwfl)
+		dwfl_end(file->dwfl);
+	free(file->debug_path);
+	free(file);
+}

@@ -1,0 +1,28 @@
+/* Inside of pack.c and pack_mpi.c: texts by number, and what a profile keeps of MPI, as bytes. */
+#ifndef HYB_PACK_MPI_H
+#define HYB_PACK_MPI_H
+
+#include "base/blob.h"
+#include "profile/mpi/mpi.h"
+
+/* All texts of a profile, by number. */
+struct pack_texts {
+	const char **texts;
+	size_t count;
+};
+
+/* One of the texts, or NULL. */
+void pack_put_text(struct blob *to, const struct pack_texts *texts, const char *text);
+const char *pack_get_text(struct blob_reader *from, const struct pack_texts *texts);
+
+void pack_put_spread(struct blob *to, const struct profile_spread *spread);
+struct profile_spread pack_get_spread(struct blob_reader *from);
+
+/* The tables, spreads() apart. */
+void pack_put_mpi(struct blob *to, const struct pack_texts *texts, const struct mpi *mpi);
+
+/* Adds them. 0 or HYB_ENOMEM. */
+int pack_merge_mpi(
+	struct blob_reader *from, const struct pack_texts *texts, struct strings *strings, struct mpi *mpi);
+
+#endif

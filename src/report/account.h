@@ -1,0 +1,46 @@
+/*
+ * Where the CPU time of the measured command went that is no thread's: by what the kernel told of ended
+ * children, and what processes said of their own at the beginning and the end of their measurement.
+ */
+#ifndef HYB_REPORT_ACCOUNT_H
+#define HYB_REPORT_ACCOUNT_H
+
+#include "report.h"
+
+struct images;
+struct style;
+
+/* A program that was not measured. */
+struct account_program {
+	const char *path; /* of the experiment; NULL: not known */
+	unsigned why; /* enum hyb_unmeasured */
+	size_t processes;
+	uint64_t cpu; /* ns, with its children that were not measured either */
+};
+
+/* CPU time in ns. The parts are apart from one another. */
+struct account {
+	bool known; /* of whole experiments, and what the kernel says is there */
+	uint64_t total; /* of the command and all that was waited for, as hybrid-run saw it */
+	uint64_t threads; /* measured */
+	uint64_t before; /* of measured processes: programs being loaded, and what ran before us */
+	uint64_t beginning; /* of measurements: a cost */
+	uint64_t others; /* of threads that were not measured, while measurements ran */
+	uint64_t after; /* of measured processes, behind the end of the measurement */
+	uint64_t unmeasured; /* sum over the programs */
+	uint64_t unseen; /* the rest */
+	uint64_t unwaited; /* of measured processes for which nobody waited: in the parts, and not in the
+			      total */
+	struct account_program *programs; /* the most time first */
+	size_t program_count;
+};
+
+/* Of related images. account_release() frees what is in *ret. 0 or HYB_ENOMEM. */
+int account_make(const struct images *images, struct account *ret);
+void account_release(struct account *account);
+
+/* Lines and members of the quality block. */
+void report_quality_account(const struct style *style, const struct account *account);
+void report_json_account(FILE *out, const struct account *account);
+
+#endif

@@ -1,0 +1,85 @@
+/* What the quality block needs beside the profile's sums: facts about processes and files. */
+#ifndef HYB_REPORT_FACTS_H
+#define HYB_REPORT_FACTS_H
+
+#include "base/blob.h"
+#include "profile/intern.h"
+#include "report.h"
+#include "account.h"
+#include "images.h"
+
+/* What the runtime said. */
+struct fact_note {
+	const char *text;
+	unsigned severity; /* enum hyb_severity */
+	size_t processes; /* that said it */
+};
+
+/* What a process said of its Python. */
+struct fact_python {
+	const char *text;
+	size_t programs; /* that said it */
+};
+
+#define FACTS_DAMAGE_TEXTS 100u
+
+struct fact_damage {
+	size_t count; /* places */
+	const char **texts; /* of the first, in the order of the files */
+	size_t text_count; /* at most FACTS_DAMAGE_TEXTS */
+};
+
+/* Owns its texts. The order of everything is that of the texts, whichever process came first. */
+struct facts {
+	struct images images; /* of all experiments */
+	struct account account;
+	size_t killed; /* processes that ended without a word, and nobody says how, or by a signal */
+	size_t running; /* still run, on this machine */
+	size_t replaced; /* by exec, into what left no measurement of its own */
+	size_t stopped; /* measurements that ended early */
+	size_t ranks; /* processes of MPI, */
+	size_t traced; /* of them with a trace that has regions, */
+	uint64_t traced_bytes; /* of so many bytes */
+	const char **changed; /* paths of binaries that are not what they were in the run, each once */
+	size_t changed_count;
+	struct fact_note *notes; /* each text once, the most severe first */
+	size_t note_count;
+	struct fact_python *pythons; /* each text once */
+	size_t python_count;
+	struct fact_damage *damage; /* by experiment */
+	size_t experiment_count;
+	struct strings strings;
+};
+
+/* report/gather.c. NULL when memory is out. */
+struct facts *facts_gather(const struct report_inputs *inputs);
+void facts_free(struct facts *facts); /* accepts NULL */
+
+/*
+ * The same in two steps, for ranks of which each has a part of the files: what the part says, and what only
+ * all parts together do (the account, and how processes ended). The second returns 0 or HYB_ENOMEM.
+ */
+struct facts *facts_gather_part(const struct report_inputs *inputs);
+int facts_finish(struct facts *facts, const struct report_inputs *inputs);
+
+/*
+ * Facts of the same experiments, of processes that another rank looked at: as bytes, and added. Damage
+ * is put behind what there is. 0 or HYB_ENOMEM; that the bytes are damaged, `from` tells.
+ */
+void facts_pack(const struct facts *facts, struct blob *blob);
+int facts_merge(struct facts *facts, struct blob_reader *from);
+
+/* "cpu_timer" for machines, "CPU timer" for people, by enum hyb_source and so on. */
+const char *facts_source_key(unsigned source);
+const char *facts_source_text(unsigned source);
+const char *facts_drop_key(unsigned reason);
+const char *facts_drop_text(unsigned reason);
+const char *facts_partial_key(unsigned reason);
+const char *facts_partial_text(unsigned reason);
+const char *facts_severity_key(unsigned severity);
+const char *facts_python_key(unsigned outcome);
+const char *facts_python_text(unsigned outcome);
+const char *facts_fault_key(unsigned fault);
+const char *facts_fault_text(unsigned fault);
+
+#endif

@@ -1,0 +1,359 @@
+#include "fold.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "report/sheet.h"
+#include "report/text.h"
+
+/* Where the nodes of a location went in the profile, then what of it is below the region. */
+struct placed {
+	const struct hyb_location_info *location;
+	uint32_t *places; /* by node of the location */
+};
+
+struct making {
+	const struct report_inputs *inputs;
+	struct report_fold *fold;
+	struct placed *placed;
+	size_t placed_count, next;
+	struct hyb_error *err;
+};
+
+static void fail(struct making *m, int code, const char *text)
+{
+	m->err->code = code;
+	snprintf(m->err->text, sizeof(m->err->text), "%s", text);
+}
+
+/* ---------------------------------------------------------------------- places */
+
+static bool is_selected(void *data, const struct hyb_location_info *location)
+{
+	const struct making *m = data;
+
+	return report_is_selected((void *)m->inputs->options, location);
+}
+
+static int keep_places(void *data, const struct hyb_location_info *location, const uint32_t *own)
+{
+	struct making *m = data;
+	size_t size = location->node_count * sizeof(*own);
+	struct placed *placed;
+
+	if (!ARRAY_ROOM(m->placed, m->placed_count))
+		return HYB_ENOMEM;
+	placed = &m->placed[m->placed_count];
+	placed->location = location;
+	placed->places = malloc(size);
+	if (!placed->places)
+		return HYB_ENOMEM;
+	memcpy(placed->places, own, size);
+	m->placed_count++;
+	return 0;
+}
+
+/* A profile that was not finished, so that its nodes are where they were when it was told. */
+static int add_inputs(struct making *m)
+{
+	struct profile_options options = report_profile_options(m->inputs->options);
+	int r = 0;
+
+	options.spreads = options.traffic = options.split_locations = options.split_ranks = false;
+	options.select = is_selected;
+	options.placed = keep_places;
+	options.data = m;
+	m->fold->profile = profile_new(&options);
+	if (!m->fold->profile)
+		return HYB_ENOMEM;
+	for (size_t i = 0; !r && i < m->inputs->count; i++)
+		r = profile_add(m->fold->profile, m->inputs->items[i].experiment, m->inputs->items[i].symbols,
+			m->err);
+	return r;
+}
+
+static bool is_region(const struct report_fold *fold, const struct profile_node *n)
+{
+	return n->kind == PROFILE_PROBE && !strcmp(n->name, fold->region.name) &&
+	       !strcmp(n->file, fold->region.file) && n->line == fold->region.line;
+}
+
+/* Puts what is below the region on its call paths together; elsewhere is FOLD_NOWHERE. */
+static int find_below(struct making *m)
+{
+	struct report_fold *fold = m->fold;
+	const struct profile_node *nodes = profile_nodes(fold->profile);
+	size_t count = profile_count(fold->profile);
+	uint32_t *to = malloc((count + 1) * sizeof(*to));
+	int r = to ? 0 : HYB_ENOMEM;
+
+	for (size_t i = 0; !r && i < count; i++) {
+		to[i] = i ? to[nodes[i].parent] : FOLD_NOWHERE;
+		if (to[i] != FOLD_NOWHERE) {
+			to[i] = tree_child(&fold->below, to[i], &nodes[i]);
+			r = to[i] ? 0 : HYB_ENOMEM;
+		} else if (is_region(fold, &nodes[i])) {
+			to[i] = 0;
+		}
+	}
+	for (size_t l = 0; !r && l < m->placed_count; l++)
+		for (size_t i = 0; i < m->placed[l].location->node_count; i++)
+			m->placed[l].places[i] = to[m->placed[l].places[i]];
+	free(to);
+	return r;
+}
+
+/* Asked for in the order in which they were told, twice. */
+static const uint32_t *places_of(void *data, const struct hyb_location_info *location)
+{
+	struct making *m = data;
+
+	for (size_t i = 0; i < m->placed_count; i++) {
+		const struct placed *p = &m->placed[(m->next + i) % m->placed_count];
+
+		if (p->location != location)
+			continue;
+		m->next += i + 1;
+		return p->places;
+	}
+	return NULL;
+}
+
+/* ---------------------------------------------------------------------- making */
+
+static int fold_region(struct making *m)
+{
+	size_t count = m->inputs->count;
+	struct hyb_experiment **experiments = calloc(count, sizeof(struct hyb_experiment *));
+	struct fold_request request = {.spread = m->inputs->options->fold_spread,
+		.places = places_of,
+		.data = m,
+		.place_count = (uint32_t)m->fold->below.count,
+		.region = 0,
+		.along = m->inputs->options->fold_along};
+	int r = HYB_ENOMEM;
+
+	if (experiments) {
+		for (size_t i = 0; i < count; i++)
+			experiments[i] = m->inputs->items[i].experiment;
+		r = fold_make(experiments, count, &request, &m->fold->fold, m->err);
+	}
+	free(experiments);
+	return r ? r : report_fold_columns(m->fold, m->inputs->options->metric_count > 0);
+}
+
+/* Whether there is anything to show. */
+static int check(struct making *m)
+{
+	const struct fold *fold = &m->fold->fold;
+	char text[512], n[FIGURE_SIZE];
+
+	if (!fold->kept.count && !fold->aside.count)
+		snprintf(text, sizeof(text),
+			"--fold %.100s: none of its instances is in the trace with its start and its end; "
+			"measure "
+			"with hybrid-run --trace",
+			m->inputs->options->fold);
+	else if (!fold->samples)
+		snprintf(text, sizeof(text),
+			"--fold %.100s: no sample was taken in %s instance%s%s; sample more often "
+			"(hybrid-run "
+			"-r), or run longer",
+			m->inputs->options->fold, figure_number(fold->kept.count, n),
+			text_plural(fold->kept.count),
+			fold->aside.count ? ", others were set aside (--fold-outliers 0 takes all)" : "");
+	else
+		return 0;
+	fail(m, HYB_EEMPTY, text);
+	return HYB_EEMPTY;
+}
+
+/* What was wrong was said. */
+static int choose_columns(struct making *m, const struct profile *profile)
+{
+	size_t count;
+	const struct profile_metric *metrics = profile_metrics(profile, &count);
+	int r = report_columns(&m->fold->set, m->inputs->options, metrics, count);
+
+	if (r == -1) {
+		m->err->code = HYB_EEMPTY;
+		*m->err->text = 0;
+		return HYB_EEMPTY;
+	}
+	return r;
+}
+
+/* The metric that is to be taken for time is there, and grows as time does. */
+static int check_along(struct making *m)
+{
+	const char *wanted = m->inputs->options->fold_along;
+	bool known = !wanted, timely = !wanted;
+	char text[512];
+
+	for (size_t i = 0; i < m->inputs->count; i++)
+		for (size_t p = 0; p < hyb_process_count(m->inputs->items[i].experiment); p++) {
+			const struct hyb_process *process = hyb_process_at(m->inputs->items[i].experiment, p);
+
+			for (size_t k = 0; wanted && k < process->metric_count; k++) {
+				const struct hyb_metric *metric = &process->metrics[k];
+
+				if (strcmp(metric->name, wanted) != 0)
+					continue;
+				known = true;
+				timely |= !metric->level && !strcmp(metric->unit, "ns");
+			}
+		}
+	if (known && timely)
+		return 0;
+	snprintf(text, sizeof(text),
+		known ? "--fold-along %.200s: that is no time; give one in ns, as perf::TASK-CLOCK"
+		      : "--fold-along %.200s: that was not measured; measure with hybrid-run -m %.200s",
+		wanted, wanted);
+	fail(m, HYB_EEMPTY, text);
+	return HYB_EEMPTY;
+}
+
+static int make(struct making *m, const struct profile *profile)
+{
+	const struct profile_node *region;
+	int r = tree_init(&m->fold->below, "");
+
+	if (!r)
+		r = choose_columns(m, profile);
+	if (!r)
+		r = check_along(m);
+	if (r)
+		return r;
+	region = report_fold_region(profile, m->inputs->options->fold, m->err);
+	if (!region)
+		return m->err->code;
+	m->fold->region = *region;
+	r = add_inputs(m);
+	if (!r)
+		r = find_below(m);
+	if (!r)
+		r = fold_region(m);
+	return r ? r : check(m);
+}
+
+struct report_fold *report_fold_make(
+	const struct report_inputs *inputs, const struct profile *profile, struct hyb_error *err)
+{
+	struct report_fold *fold = calloc(1, sizeof(*fold));
+	struct making m = {.inputs = inputs, .fold = fold, .err = err};
+	int r;
+
+	err->code = 0;
+	if (fold)
+		fold->along = inputs->options->fold_along;
+	r = fold ? make(&m, profile) : HYB_ENOMEM;
+	for (size_t i = 0; i < m.placed_count; i++)
+		free(m.placed[i].places);
+	free(m.placed);
+	if (!r)
+		return fold;
+	if (!err->code)
+		fail(&m, r, "out of memory");
+	report_fold_free(fold);
+	return NULL;
+}
+
+void report_fold_free(struct report_fold *fold)
+{
+	if (!fold)
+		return;
+	fold_release(&fold->fold);
+	tree_release(&fold->below);
+	columns_release(&fold->set);
+	profile_free(fold->profile);
+	free(fold->columns);
+	free(fold);
+}
+
+/* -------------------------------------------------------------------- questions */
+
+double report_fold_seconds(const struct report_fold *fold)
+{
+	const struct fold_durations *kept = &fold->fold.kept;
+
+	return kept->count ? (double)kept->sum / (double)kept->count / 1e9 : 0;
+}
+
+const char *report_fold_path(const struct report_fold *fold, uint32_t place, char *text, size_t size)
+{
+	size_t at = size - 1;
+
+	text[at] = 0;
+	for (uint32_t i = place;; i = fold->below.nodes[i].parent) {
+		const char *name = i ? fold->below.nodes[i].name : fold->region.name;
+		const char *between = i == place ? "" : " > ";
+		size_t length = strlen(name) + strlen(between);
+
+		if ((i != place && !i) || length > at)
+			break;
+		at -= length;
+		memcpy(text + at, name, strlen(name));
+		memcpy(text + at + strlen(name), between, strlen(between));
+		if (!i || !fold->below.nodes[i].parent)
+			break;
+	}
+	return memmove(text, text + at, size - at);
+}
+
+const struct fold_place *report_fold_hot(const struct report_fold *fold, unsigned row, double *ret_share)
+{
+	const struct fold_place *best = NULL;
+
+	for (size_t i = 0; i < fold->fold.place_count; i++) {
+		const struct fold_place *p = &fold->fold.places[i];
+
+		if (p->rows[row] > (best ? best->rows[row] : 0))
+			best = p;
+	}
+	*ret_share = best ? best->rows[row] / fold->fold.rows[row] : 0;
+	return best;
+}
+
+/* The curve, between its knots. */
+static double value_at(const struct fold_curve *c, double x)
+{
+	double at = fmin(fmax(x, 0), 1) * FOLD_KNOTS;
+	unsigned k = at < FOLD_KNOTS ? (unsigned)at : FOLD_KNOTS - 1;
+
+	return c->at[k] + (c->at[k + 1] - c->at[k]) * (at - k);
+}
+
+double report_fold_rise(const struct report_fold_column *column, double x, double width)
+{
+	const struct fold_curve *c = column->curve;
+	unsigned row = x + width / 2 < 1 ? (unsigned)((x + width / 2) * FOLD_ROWS) : FOLD_ROWS - 1;
+
+	if (!c)
+		return column->rate[row];
+	if (column->kind == FOLD_LEVEL)
+		return value_at(c, x + width / 2);
+	return (value_at(c, x + width) - value_at(c, x)) / width;
+}
+
+const char *report_fold_number(double v, char text[FIGURE_SIZE])
+{
+	static const char *const units[] = {"", "k", "M", "G", "T", "P", "E"};
+	double size = fabs(v);
+	unsigned u = 0;
+
+	if (isnan(v)) {
+		snprintf(text, FIGURE_SIZE, "-");
+		return text;
+	}
+	for (; size >= 999.5 && u < 6; u++) {
+		size /= 1000;
+		v /= 1000;
+	}
+	if (!u && size && size < 0.0995)
+		snprintf(text, FIGURE_SIZE, "%.2g", v);
+	else
+		snprintf(text, FIGURE_SIZE, "%.*f%s", size < 9.995 ? 2 : size < 99.95 ? 1 : 0, v, units[u]);
+	return text;
+}

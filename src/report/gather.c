@@ -1,0 +1,382 @@
+#include "facts.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+
+#include "base/array.h"
+#include "format/format.h"
+
+static void count_state(const struct images *images, size_t i, struct facts *facts)
+{
+	const struct image *image = &images->list[i];
+
+	switch (image->state) {
+	case HYB_STATE_RUNNING:
+		if (image->waited)
+			facts->killed += WIFSIGNALED(image->status);
+		else if (image->running)
+			facts->running++;
+		else
+			facts->killed++;
+		break;
+	case HYB_STATE_EXEC:
+		facts->replaced += images_last(images, i) == i;
+		break;
+	case HYB_STATE_STOPPED:
+		facts->stopped++;
+		break;
+	}
+}
+
+static void count_trace(const struct hyb_process *process, struct facts *facts)
+{
+	if (!process->world)
+		return;
+	facts->ranks++;
+	facts->traced += process->trace_events;
+	facts->traced_bytes += process->trace_events ? process->trace_bytes : 0;
+}
+
+/* ---------------------------------------------------------------- adding */
+
+/* The texts are the facts' own. 0 or HYB_ENOMEM, as all that adds. */
+
+static int add_changed(struct facts *facts, const char *path)
+{
+	const char *text = strings_get(&facts->strings, path);
+
+	for (size_t i = 0; i < facts->changed_count; i++)
+		if (facts->changed[i] == text)
+			return 0;
+	if (!text || !ARRAY_ROOM(facts->changed, facts->changed_count))
+		return HYB_ENOMEM;
+	facts->changed[facts->changed_count++] = text;
+	return 0;
+}
+
+static int add_note(struct facts *facts, const char *words, unsigned severity, size_t processes)
+{
+	const char *text = strings_get(&facts->strings, words);
+	size_t i = 0;
+
+	while (i < facts->note_count && facts->notes[i].text != text)
+		i++;
+	if (!text || (i == facts->note_count && !ARRAY_ROOM(facts->notes, facts->note_count)))
+		return HYB_ENOMEM;
+	if (i == facts->note_count)
+		facts->notes[facts->note_count++] = (struct fact_note){.text = text};
+	if (severity > facts->notes[i].severity)
+		facts->notes[i].severity = severity;
+	facts->notes[i].processes += processes;
+	return 0;
+}
+
+static int add_python(struct facts *facts, const char *words, size_t programs)
+{
+	const char *text = strings_get(&facts->strings, words);
+	size_t i = 0;
+
+	while (i < facts->python_count && facts->pythons[i].text != text)
+		i++;
+	if (!text || (i == facts->python_count && !ARRAY_ROOM(facts->pythons, facts->python_count)))
+		return HYB_ENOMEM;
+	if (i == facts->python_count)
+		facts->pythons[facts->python_count++] = (struct fact_python){.text = text};
+	facts->pythons[i].programs += programs;
+	return 0;
+}
+
+static int add_damage(struct facts *facts, size_t experiment, const char *words)
+{
+	struct fact_damage *damage = &facts->damage[experiment];
+	const char *text = strings_get(&facts->strings, words);
+
+	if (damage->text_count == FACTS_DAMAGE_TEXTS)
+		return 0;
+	if (!text || !ARRAY_ROOM(damage->texts, damage->text_count))
+		return HYB_ENOMEM;
+	damage->texts[damage->text_count++] = text;
+	return 0;
+}
+
+/* ------------------------------------------------------------- gathering */
+
+static bool is_changed(const struct hyb_module *module)
+{
+	struct stat st;
+
+	if (stat(module->path, &st))
+		return errno == ENOENT;
+	return (uint64_t)st.st_size != module->file_size || (module->mtime && st.st_mtime != module->mtime);
+}
+
+/* All processes have much the same modules: `checked` has those that were looked at. */
+static int gather_changed(const struct hyb_process *process, struct strings *checked, struct facts *facts)
+{
+	for (size_t m = 0; m < process->module_count; m++) {
+		const struct hyb_module *module = &process->modules[m];
+		size_t count = checked->count;
+		char *key;
+		bool out;
+
+		if (*module->path != '/' || !module->file_size)
+			continue;
+		if (asprintf(&key, "%" PRIu64 " %" PRId64 " %s", module->file_size, module->mtime,
+			    module->path) < 0)
+			return HYB_ENOMEM;
+		out = !strings_get(checked, key);
+		free(key);
+		if (out || (checked->count > count && is_changed(module) && add_changed(facts, module->path)))
+			return HYB_ENOMEM;
+	}
+	return 0;
+}
+
+static bool has_note(const struct hyb_process *process, size_t count, const char *text)
+{
+	for (size_t n = 0; n < count; n++)
+		if (!strcmp(process->notes[n].text, text))
+			return true;
+	return false;
+}
+
+/* Whether this process said it before: in the same program, or in one that an exec replaced. */
+static bool is_repeated(const struct hyb_process *process, size_t n)
+{
+	const char *text = process->notes[n].text;
+
+	if (has_note(process, n, text))
+		return true;
+	for (size_t i = 0; process->image && i < hyb_process_count(process->experiment); i++) {
+		const struct hyb_process *other = hyb_process_at(process->experiment, i);
+
+		if (other->pid == process->pid && other->image < process->image &&
+			!strcmp(other->host, process->host) && has_note(other, other->note_count, text))
+			return true;
+	}
+	return false;
+}
+
+static int gather_process(const struct hyb_process *process, struct strings *checked, struct facts *facts)
+{
+	int r = gather_changed(process, checked, facts);
+
+	count_trace(process, facts);
+	for (size_t n = 0; !r && n < process->note_count; n++)
+		r = add_note(
+			facts, process->notes[n].text, process->notes[n].severity, !is_repeated(process, n));
+	for (size_t m = 0; !r && m < process->metadata_count; m++)
+		if (!strcmp(process->metadata[m].key, "hybrid.python"))
+			r = add_python(facts, process->metadata[m].value, 1);
+	return r;
+}
+
+static bool takes_part(const struct report_options *options, const struct hyb_process *process)
+{
+	if (!report_selects(options))
+		return true;
+	for (size_t i = 0; i < process->location_count; i++)
+		if (report_is_selected((void *)options, &process->locations[i]))
+			return true;
+	return false;
+}
+
+static int gather_experiment(
+	const struct report_inputs *inputs, size_t e, struct strings *checked, struct facts *facts)
+{
+	struct hyb_experiment *experiment = inputs->items[e].experiment;
+	const char *text;
+	int r = 0;
+
+	for (size_t i = 0; !r && i < hyb_process_count(experiment); i++) {
+		const struct hyb_process *process = hyb_process_at(experiment, i);
+		bool part = takes_part(inputs->options, process);
+
+		r = part ? gather_process(process, checked, facts) : 0;
+		if (!r)
+			r = images_add(&facts->images, process, e, part, &facts->strings);
+	}
+	facts->damage[e].count = hyb_damage_count(experiment);
+	for (size_t i = 0; !r && (text = hyb_damage_text(experiment, i)); i++)
+		r = add_damage(facts, e, text);
+	return r;
+}
+
+/* The most severe first. */
+static int compare_notes(const void *pa, const void *pb)
+{
+	const struct fact_note *a = pa, *b = pb;
+
+	if (a->severity != b->severity)
+		return a->severity < b->severity ? 1 : -1;
+	return strcmp(a->text, b->text);
+}
+
+static int compare_pythons(const void *a, const void *b)
+{
+	return strcmp(((const struct fact_python *)a)->text, ((const struct fact_python *)b)->text);
+}
+
+static int compare_texts(const void *a, const void *b)
+{
+	return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+/* In an order that does not depend on which process came first. */
+static void sort(struct facts *facts)
+{
+	if (facts->note_count)
+		qsort(facts->notes, facts->note_count, sizeof(*facts->notes), compare_notes);
+	if (facts->python_count)
+		qsort(facts->pythons, facts->python_count, sizeof(*facts->pythons), compare_pythons);
+	if (facts->changed_count)
+		qsort(facts->changed, facts->changed_count, sizeof(*facts->changed), compare_texts);
+}
+
+struct facts *facts_gather_part(const struct report_inputs *inputs)
+{
+	struct facts *facts = calloc(1, sizeof(*facts));
+	struct strings checked = {0};
+	int r = 0;
+
+	if (!facts)
+		return NULL;
+	facts->damage = calloc(inputs->count + 1, sizeof(*facts->damage));
+	facts->experiment_count = facts->damage ? inputs->count : 0;
+	for (size_t e = 0; !r && e < facts->experiment_count; e++)
+		r = gather_experiment(inputs, e, &checked, facts);
+	strings_release(&checked);
+	if (r || !facts->damage) {
+		facts_free(facts);
+		return NULL;
+	}
+	sort(facts);
+	return facts;
+}
+
+/* Whether what the kernel says is there of all: files before 1.4 have nothing of it. */
+static bool has_account(const struct report_inputs *inputs, const struct images *images)
+{
+	bool known = images->count && !report_selects(inputs->options);
+
+	for (size_t e = 0; e < inputs->count; e++)
+		known &= hyb_experiment_value(inputs->items[e].experiment, "user_ns") != NULL;
+	for (size_t i = 0; i < images->count; i++)
+		known &= images->list[i].hybrid_run || images->list[i].cpu_start;
+	return known;
+}
+
+int facts_finish(struct facts *facts, const struct report_inputs *inputs)
+{
+	struct images *images = &facts->images;
+	int r = 0;
+
+	for (size_t e = 0; !r && e < inputs->count; e++)
+		r = images_add_command(images, inputs->items[e].experiment, e, &facts->strings);
+	if (!r)
+		r = images_relate(images);
+	if (r)
+		return r;
+	for (size_t i = 0; i < images->count; i++)
+		if (images->list[i].selected)
+			count_state(images, i, facts);
+	return has_account(inputs, images) ? account_make(images, &facts->account) : 0;
+}
+
+struct facts *facts_gather(const struct report_inputs *inputs)
+{
+	struct facts *facts = facts_gather_part(inputs);
+
+	if (!facts || !facts_finish(facts, inputs))
+		return facts;
+	facts_free(facts);
+	return NULL;
+}
+
+void facts_free(struct facts *facts)
+{
+	if (!facts)
+		return;
+	for (size_t e = 0; e < facts->experiment_count; e++)
+		free(facts->damage[e].texts);
+	free(facts->damage);
+	free(facts->changed);
+	free(facts->notes);
+	free(facts->pythons);
+	account_release(&facts->account);
+	images_release(&facts->images);
+	strings_release(&facts->strings);
+	free(facts);
+}
+
+/* --------------------------------------------------------------- merging */
+
+void facts_pack(const struct facts *facts, struct blob *blob)
+{
+	images_pack(&facts->images, blob);
+	blob_put(blob, facts->ranks);
+	blob_put(blob, facts->traced);
+	blob_put(blob, facts->traced_bytes);
+	blob_put(blob, facts->changed_count);
+	for (size_t i = 0; i < facts->changed_count; i++)
+		blob_put_text(blob, facts->changed[i]);
+	blob_put(blob, facts->note_count);
+	for (size_t i = 0; i < facts->note_count; i++) {
+		blob_put_text(blob, facts->notes[i].text);
+		blob_put(blob, facts->notes[i].severity);
+		blob_put(blob, facts->notes[i].processes);
+	}
+	blob_put(blob, facts->python_count);
+	for (size_t i = 0; i < facts->python_count; i++) {
+		blob_put_text(blob, facts->pythons[i].text);
+		blob_put(blob, facts->pythons[i].programs);
+	}
+	for (size_t e = 0; e < facts->experiment_count; e++) {
+		blob_put(blob, facts->damage[e].count);
+		blob_put(blob, facts->damage[e].text_count);
+		for (size_t i = 0; i < facts->damage[e].text_count; i++)
+			blob_put_text(blob, facts->damage[e].texts[i]);
+	}
+}
+
+static int unpack_said(struct facts *facts, struct blob_reader *from)
+{
+	int r = 0;
+
+	for (size_t left = blob_get_count(from); !r && left; left--)
+		r = add_changed(facts, blob_get_text(from));
+	for (size_t left = blob_get_count(from); !r && left; left--) {
+		const char *text = blob_get_text(from);
+		unsigned severity = (unsigned)blob_get(from);
+
+		r = add_note(facts, text, severity, (size_t)blob_get(from));
+	}
+	for (size_t left = blob_get_count(from); !r && left; left--) {
+		const char *text = blob_get_text(from);
+
+		r = add_python(facts, text, (size_t)blob_get(from));
+	}
+	return r;
+}
+
+int facts_merge(struct facts *facts, struct blob_reader *from)
+{
+	int r = images_merge(&facts->images, from, &facts->strings);
+
+	facts->ranks += (size_t)blob_get(from);
+	facts->traced += (size_t)blob_get(from);
+	facts->traced_bytes += blob_get(from);
+	if (!r)
+		r = unpack_said(facts, from);
+	for (size_t e = 0; !r && e < facts->experiment_count; e++) {
+		facts->damage[e].count += (size_t)blob_get(from);
+		for (size_t left = blob_get_count(from); !r && left; left--)
+			r = add_damage(facts, e, blob_get_text(from));
+	}
+	sort(facts);
+	return r;
+}

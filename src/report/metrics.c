@@ -1,0 +1,197 @@
+/* What there is to say of metrics beside their values: which there are, and where the first one is hot. */
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/json.h"
+#include "base/path.h"
+#include "format/format.h"
+#include "sheet.h"
+#include "text.h"
+
+#define HOT_MAX 5u /* functions in the line of hot spots, */
+#define HOT_SHARE 100u /* each with at least 1/100 of the time, */
+#define HOT_NAME 40 /* and so much of their names */
+
+/* --------------------------------------------------- which there are */
+
+/* By which samples time is shared out where no clock took any. */
+static void put_event_source(const struct style *style, const struct profile *profile)
+{
+	struct text text = text_begin();
+	size_t count;
+	const struct profile_metric *m = profile_metrics(profile, &count);
+
+	if (!(profile_quality(profile)->sources & (1u << HYB_SOURCE_EVENT)))
+		return;
+	for (size_t i = 0; i < count; i++)
+		if (m[i].period) {
+			text_add(&text, "time is shared out by samples of %s, no clock sampled", m[i].name);
+			break;
+		}
+	text_line(style, INK_WARN, "note", &text);
+}
+
+void report_quality_metrics(const struct style *style, const struct profile *profile)
+{
+	struct text text = text_begin();
+	size_t count;
+	const struct profile_metric *m = profile_metrics(profile, &count);
+	bool estimated = false;
+	char n[FIGURE_SIZE], period[FIGURE_SIZE];
+
+	for (size_t i = 0; i < count; i++) {
+		text_add(&text, "%s%s%s", i ? ", " : "", m[i].estimated ? "~" : "", m[i].name);
+		if (m[i].period)
+			text_add(&text, " (%s sample%s, one each %s)", figure_number(m[i].samples, n),
+				text_plural(m[i].samples), figure_number(m[i].period, period));
+		if (m[i].level)
+			text_add(&text, " (growth%s)", m[i].process_wide ? " of the process" : "");
+		estimated |= m[i].estimated;
+	}
+	if (estimated)
+		text_add(&text, "; ~" NO_BREAK "is estimated: counted a part of the time");
+	text_line(style, INK_BOLD, "metrics", &text);
+	put_event_source(style, profile);
+}
+
+void report_list_metrics(const struct profile_metric *m, size_t count)
+{
+	int width = 4;
+
+	for (size_t i = 0; i < count; i++)
+		width = (int)strlen(m[i].name) > width ? (int)strlen(m[i].name) : width;
+	for (size_t i = 0; i < count; i++)
+		printf("%-*s  %s%s%s%s\n", width, m[i].name, m[i].description,
+			m[i].level ? " (goes up and down)" : "", m[i].process_wide ? " (of the process)" : "",
+			m[i].estimated ? " (estimated)" : "");
+	printf("%-*s  seconds\n", width, "time");
+}
+
+void report_json_metrics(FILE *out, const struct column_set *set, const struct profile_metric *m)
+{
+	const char *comma = "";
+
+	if (set->count < 2)
+		return;
+	fputs(",\n\"metrics\":[", out);
+	for (size_t i = 0; i < set->count; i++) {
+		const struct column *c = &set->items[i];
+
+		if (i == set->metrics)
+			continue;
+		fprintf(out, "%s\n{\"name\":", comma);
+		json_string(out, c->name);
+		fputs(",\"unit\":", out);
+		json_string(out, c->unit);
+		fprintf(out, ",\"level\":%s,\"estimated\":%s", c->level ? "true" : "false",
+			c->estimated ? "true" : "false");
+		if (c->derive) {
+			fputs(",\"expression\":", out);
+			json_string(out, c->expression ? c->expression : "");
+		} else {
+			fputs(",\"description\":", out);
+			json_string(out, m[i].description);
+			fprintf(out,
+				",\"process_wide\":%s,\"period\":%" PRIu64 ",\"samples\":%" PRIu64
+				",\"processes\":%" PRIu64,
+				m[i].process_wide ? "true" : "false", m[i].period, m[i].samples,
+				m[i].processes);
+		}
+		fputc('}', out);
+		comma = ",";
+	}
+	fputc(']', out);
+}
+
+/* ------------------------------------------------------------- hot spots */
+
+/* The column whose shares are shown, or SIZE_MAX: time as it ran. */
+static size_t hot_column(const struct column_set *set)
+{
+	if (!set || !set->shown_count || set->items[set->shown[0]].ratio)
+		return SIZE_MAX;
+	return set->shown[0];
+}
+
+/* Of each row what it has alone. */
+static double *hot_values(const struct column_set *set, const struct profile_flat *flat)
+{
+	double *values = calloc(flat->count + 1, sizeof(*values));
+	size_t column = hot_column(set);
+	struct sheet sheet;
+
+	for (size_t i = 0; values && column == SIZE_MAX && i < flat->count; i++)
+		values[i] = (double)flat->rows[i].exclusive;
+	if (!values || column == SIZE_MAX)
+		return values;
+	if (sheet_make(&sheet, set, flat->values, flat->rows, flat->count, sheet_get_row, true)) {
+		free(values);
+		return NULL;
+	}
+	for (size_t i = 0; i < flat->count; i++)
+		values[i] = sheet.exclusive[i * set->count + column];
+	sheet_release(&sheet);
+	return values;
+}
+
+/* The row that has most among those that have less than the one before it, or the same behind it. */
+static size_t next_hot(const struct profile_flat *flat, const double *values, size_t before)
+{
+	size_t next = SIZE_MAX;
+
+	for (size_t i = 0; i < flat->count; i++) {
+		if (flat->rows[i].kind == PROFILE_ROOT ||
+			(before != SIZE_MAX &&
+				(values[i] > values[before] || (values[i] == values[before] && i <= before))))
+			continue;
+		if (next == SIZE_MAX || values[i] > values[next])
+			next = i;
+	}
+	return next;
+}
+
+static void add_hot(struct text *text, const struct profile_row *row, double share, bool first)
+{
+	int length = (int)strnlen(row->name, HOT_NAME);
+	char n[FIGURE_SIZE];
+
+	while (length && ((unsigned char)row->name[length] & 0xc0) == 0x80)
+		length--; /* not in the middle of a UTF-8 character */
+	text_add(text, "%s%.*s%s", first ? "" : ", ", length, row->name, row->name[length] ? "..." : "");
+	if (row->guess) /* says little without the module */
+		text_add(text, "~ (%s)", path_base(row->module));
+	text_add(text, " %s", text_percent((uint64_t)(share * 1e9), 1000000000, n));
+}
+
+int report_hot(const struct style *style, const struct column_set *set, const struct profile *profile)
+{
+	struct text text = text_begin();
+	struct profile_flat flat;
+	size_t row = SIZE_MAX;
+	double whole = 0, *values;
+
+	if (!profile_quality(profile)->samples && hot_column(set) == SIZE_MAX)
+		return 0;
+	if (profile_flat(profile, PROFILE_BY_FUNCTION, PROFILE_SORT_EXCLUSIVE, &flat))
+		return HYB_ENOMEM;
+	values = hot_values(set, &flat);
+	for (size_t i = 0; values && i < flat.count; i++)
+		whole += fabs(values[i]);
+	for (unsigned i = 0; values && i < HOT_MAX; i++) {
+		row = next_hot(&flat, values, row);
+		if (row == SIZE_MAX || values[row] <= 0 || values[row] < whole / HOT_SHARE)
+			break;
+		add_hot(&text, &flat.rows[row], values[row] / whole, !i);
+	}
+	if (text.stream && hot_column(set) != SIZE_MAX)
+		text_add(&text, " of %s", set->items[hot_column(set)].name);
+	else if (text.stream)
+		text_add(&text,
+			profile_quality(profile)->sources & (1u << HYB_SOURCE_WALL) ? " of time" : " of CPU");
+	text_line(style, INK_HOT, "hot", &text);
+	profile_flat_release(&flat);
+	free(values);
+	return values ? 0 : HYB_ENOMEM;
+}

@@ -1,0 +1,308 @@
+/* The quality block: what is said about a measurement before its results. */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/path.h"
+#include "format/format.h"
+#include "facts.h"
+#include "matching.h"
+#include "text.h"
+
+#define LIST_MAX 3 /* names of a list that are printed */
+
+static void put_commands(const struct style *style, const struct report_inputs *inputs)
+{
+	for (size_t i = 0; i < inputs->count; i++) {
+		struct hyb_experiment *e = inputs->items[i].experiment;
+		const char *command = hyb_experiment_value(e, "command");
+		const char *status = hyb_experiment_value(e, "status");
+		struct text text = text_begin();
+
+		text_add(&text, "%s", command ? command : hyb_experiment_path(e));
+		if (status && strcmp(status, "exit 0"))
+			text_add(&text, " (%s)", status);
+		text_line(style, INK_BOLD, "command", &text);
+		report_died(style, e);
+	}
+}
+
+static void put_times(const struct style *style, const struct profile_quality *q)
+{
+	struct text text = text_begin();
+	char wall[FIGURE_SIZE], cpu[FIGURE_SIZE], n[FIGURE_SIZE];
+
+	text_add(&text, "%s wall, %s CPU;", figure_duration(q->wall, wall), figure_duration(q->cpu, cpu));
+	if (q->experiments > 1)
+		text_add(&text, " %zu experiments,", q->experiments);
+	text_add(&text, " %s process%s", figure_number(q->processes, n), q->processes == 1 ? "" : "es");
+	if (q->programs != q->processes)
+		text_add(&text, " (%s programs)", figure_number(q->programs, n));
+	text_add(&text, ", %s thread%s", figure_number(q->locations, n), text_plural(q->locations));
+	text_line(style, INK_BOLD, "time", &text);
+}
+
+static void add_sources(struct text *text, unsigned used)
+{
+	const char *comma = "";
+
+	for (unsigned s = 0; s < 32; s++) {
+		if (!(used & (1u << s)) || (s == HYB_SOURCE_NONE && used != 1))
+			continue;
+		text_add(text, "%s%s", comma, facts_source_text(s));
+		comma = ", ";
+	}
+}
+
+#define MANY_DROPPED 5u /* one of so many, in probes */
+
+static void put_samples(const struct style *style, const struct profile_quality *q)
+{
+	struct text text = text_begin();
+	uint64_t dropped = text_sum(q->dropped, 16);
+	char n[FIGURE_SIZE];
+
+	text_add(&text, "%s taken", figure_number(q->taken, n));
+	if (q->samples > q->taken)
+		text_add(&text, ", standing for %s periods", figure_number(q->samples, n));
+	if (q->rate || q->samples) {
+		if (q->sources & ~(1u << HYB_SOURCE_EVENT | 1u << HYB_SOURCE_NONE))
+			text_add(&text, " (%.0f a second of %s, %u wanted; ", q->achieved,
+				q->sources & (1u << HYB_SOURCE_WALL) ? "wall time" : "CPU", q->rate);
+		else
+			text_add(&text, " (");
+		add_sources(&text, q->sources);
+		text_add(&text, ")");
+	} else {
+		text_add(&text, " (no sampling)");
+	}
+	text_add(&text, "; %s dropped", figure_number(dropped, n));
+	if (dropped) {
+		text_add(&text, " (%s)", text_percent(dropped, dropped + q->samples, n));
+		text_reasons(&text, q->dropped, 16, facts_drop_text);
+	}
+	if (q->dropped[HYB_DROP_IN_PROBE] * MANY_DROPPED > dropped + q->samples)
+		text_add(&text, "; that much CPU time is the measurement's own: a "
+				"--filter for what is called most often, --python=frames or --mpi=off "
+				"take less");
+	text_line(style, INK_BOLD, "samples", &text);
+}
+
+static void put_paths(const struct style *style, const struct profile_quality *q)
+{
+	struct text text = text_begin();
+	uint64_t partial = text_sum(q->partial, 8);
+	char n[FIGURE_SIZE], m[FIGURE_SIZE];
+
+	if (partial) {
+		text_add(&text, "%s incomplete (%s)", figure_number(partial, n),
+			text_percent(partial, q->samples, m));
+		text_reasons(&text, q->partial, 8, facts_partial_text);
+	}
+	if (q->guessed)
+		text_add(&text, "%s%s of %s frames found by a guess", partial ? "; " : "",
+			figure_number(q->guessed, n), figure_number(q->frames, m));
+	text_line(style, INK_BOLD, "paths", &text);
+}
+
+static void put_unresolved(const struct style *style, const struct profile *profile)
+{
+	size_t count;
+	const struct profile_unresolved *rows = profile_unresolved(profile, &count);
+	struct text text = text_begin();
+	uint64_t addresses = 0, samples = 0;
+	char a[FIGURE_SIZE], b[FIGURE_SIZE];
+
+	for (size_t i = 0; i < count; i++) {
+		addresses += rows[i].addresses;
+		samples += rows[i].samples;
+	}
+	/* A few that hardly a sample met are in nearly every program. */
+	if (samples * 1000 <= profile_quality(profile)->samples)
+		return;
+	text_add(&text, "%s code address%s without a name (%s of the samples):", figure_number(addresses, a),
+		addresses == 1 ? "" : "es", text_percent(samples, profile_quality(profile)->samples, b));
+	for (size_t i = 0; i < count && i < LIST_MAX; i++)
+		text_add(&text, "%s %s %s", i ? "," : "", figure_number(rows[i].addresses, a),
+			*rows[i].module ? path_base(rows[i].module) : "in no module");
+	if (count > LIST_MAX)
+		text_add(&text, ", and in %zu more", count - LIST_MAX);
+	text_line(style, INK_BOLD, "names", &text);
+}
+
+static void add_bytes(struct text *text, uint64_t bytes)
+{
+	if (bytes >= 10 << 20)
+		text_add(text, "%.1f MiB", (double)bytes / (1 << 20));
+	else
+		text_add(text, "%" PRIu64 " KiB", (bytes + 1023) >> 10);
+}
+
+static void put_trace(const struct style *style, const struct profile_quality *q)
+{
+	struct text text = text_begin();
+	char n[FIGURE_SIZE];
+
+	if (q->trace_bytes) {
+		add_bytes(&text, q->trace_bytes);
+		text_add(&text, ", %s record%s", figure_number(q->events, n), text_plural(q->events));
+	}
+	if (q->trace_stopped || q->events_lost)
+		text_add(&text, "%s%s records lost", q->trace_bytes ? "; " : "",
+			figure_number(q->events_lost, n));
+	if (q->trace_stopped)
+		text_add(&text, ", at its limit from %s on; the profile is whole",
+			figure_duration(q->trace_stopped, n));
+	text_line(style, INK_BOLD, "trace", &text);
+}
+
+static void put_probes(const struct style *style, const struct profile_quality *q)
+{
+	struct text text = text_begin();
+	uint64_t wrong = text_sum(q->faults, 8);
+	const char *also = "";
+	char n[FIGURE_SIZE], m[FIGURE_SIZE];
+
+	if (q->demoted_nodes) {
+		text_add(&text, "%s demoted: %s calls were only counted", figure_number(q->demoted_nodes, n),
+			figure_number(q->skipped_calls, m));
+		also = "; ";
+	}
+	if (wrong) {
+		text_add(&text, "%s%s fault%s", also, figure_number(wrong, n), text_plural(wrong));
+		text_reasons(&text, q->faults, 8, facts_fault_text);
+		also = "; ";
+	}
+	if (q->open_regions) {
+		text_add(&text, "%s%s open at the end", also, figure_number(q->open_regions, n));
+		also = "; ";
+	}
+	if (q->regions_lost) {
+		text_add(&text, "%s%s names came after the table was full", also,
+			figure_number(q->regions_lost, n));
+		also = "; ";
+	}
+	if (q->names_cut)
+		text_add(&text, "%s%s names cut", also, figure_number(q->names_cut, n));
+	text_line(style, INK_BOLD, "probes", &text);
+}
+
+/* One line of its own for what a count of processes says. */
+static void put_warning(const struct style *style, uint64_t count, const char *one, const char *many)
+{
+	struct text text = text_begin();
+	char n[FIGURE_SIZE];
+
+	if (!count)
+		return;
+	text_add(&text, "%s %s", figure_number(count, n), count == 1 ? one : many);
+	text_line(style, INK_WARN, "note", &text);
+}
+
+static void put_changed(const struct style *style, const struct facts *facts)
+{
+	struct text text = text_begin();
+
+	if (!facts->changed_count)
+		return;
+	text_add(&text, "changed since the run, names may be wrong:");
+	for (size_t i = 0; i < facts->changed_count && i < LIST_MAX; i++)
+		text_add(&text, "%s %s", i ? "," : "", facts->changed[i]);
+	if (facts->changed_count > LIST_MAX)
+		text_add(&text, ", %zu more", facts->changed_count - LIST_MAX);
+	text_line(style, INK_WARN, "note", &text);
+}
+
+static void put_damage(const struct style *style, const struct facts *facts)
+{
+	for (size_t e = 0; e < facts->experiment_count; e++) {
+		const struct fact_damage *damage = &facts->damage[e];
+
+		for (size_t i = 0; i < LIST_MAX && i < damage->text_count; i++) {
+			struct text text = text_begin();
+
+			text_add(&text, "damage: %s", damage->texts[i]);
+			text_line(style, INK_WARN, "note", &text);
+		}
+		if (damage->count > LIST_MAX)
+			put_warning(style, damage->count - LIST_MAX, "more place is damaged",
+				"more places are damaged");
+	}
+}
+
+/* What the runtime said: "note" for information, "warning" and "error" by their names. */
+static void put_note(const struct style *style, const struct fact_note *note)
+{
+	bool grave = note->severity > HYB_NOTE_INFO;
+	struct text text = text_begin();
+	char n[FIGURE_SIZE];
+
+	text_add(&text, "%s", note->text);
+	if (note->processes > 1)
+		text_add(&text, " (%s processes)", figure_number(note->processes, n));
+	text_line(style, grave ? INK_WARN : INK_BOLD, grave ? facts_severity_key(note->severity) : "note",
+		&text);
+}
+
+static void put_python(const struct style *style, const struct facts *facts, const struct profile_quality *q)
+{
+	struct text text = text_begin();
+	char n[FIGURE_SIZE], wait[FIGURE_SIZE];
+
+	if (!facts->python_count)
+		return;
+	for (size_t i = 0; i < facts->python_count; i++) {
+		text_add(&text, "%s%s", i ? "; " : "", facts->pythons[i].text);
+		if (facts->pythons[i].programs > 1)
+			text_add(&text, " (%s programs)", figure_number(facts->pythons[i].programs, n));
+	}
+	for (unsigned i = 0; i < HYB_PYTHON_COUNT; i++)
+		if (q->python[i] || i == HYB_PYTHON_WOVEN)
+			text_add(&text, "%s %s%s %s", i ? "," : ";", figure_number(q->python[i], n),
+				i ? "" : " samples", facts_python_text(i));
+	text_line(style, INK_BOLD, "python", &text);
+	if (!q->gil_waits)
+		return;
+	text_add(&text, "%s waiting for the GIL in %s call%s", figure_duration(q->gil_wait, wait),
+		figure_number(q->gil_waits, n), text_plural(q->gil_waits));
+	if (!(q->sources & (1u << HYB_SOURCE_WALL))) /* its samples know on which line */
+		text_add(&text, "; %s blocked elsewhere", figure_duration(q->blocked, wait));
+	text_line(style, INK_BOLD, "waiting", &text);
+}
+
+static void put_facts(const struct style *style, const struct facts *facts, const struct profile_quality *q)
+{
+	put_python(style, facts, q);
+	put_warning(style, facts->killed, "process ended without a word (killed?): all until then is here",
+		"processes ended without a word (killed?): all until then is here");
+	put_warning(style, facts->running, "process is still running: this is how far it is",
+		"processes are still running: this is how far they are");
+	put_warning(style, facts->replaced, "process became a program that was not measured (exec)",
+		"processes became programs that were not measured (exec)");
+	put_warning(style, facts->stopped, "measurement ended before its program",
+		"measurements ended before their programs");
+	put_warning(style, q->threads_lost, "thread could not be measured", "threads could not be measured");
+	for (size_t i = 0; i < facts->note_count; i++)
+		put_note(style, &facts->notes[i]);
+	put_changed(style, facts);
+}
+
+void report_quality(struct style *style, const struct report_inputs *inputs, const struct profile *profile)
+{
+	const struct profile_quality *q = profile_quality(profile);
+
+	put_commands(style, inputs);
+	put_times(style, q);
+	report_quality_account(style, &inputs->facts->account);
+	put_samples(style, q);
+	report_quality_metrics(style, profile);
+	put_paths(style, q);
+	put_unresolved(style, profile);
+	report_quality_cost(style, q);
+	put_trace(style, q);
+	put_probes(style, q);
+	report_quality_mpi(style, profile);
+	report_quality_matching(style, inputs);
+	put_facts(style, inputs->facts, q);
+	put_damage(style, inputs->facts);
+}

@@ -1,0 +1,379 @@
+/* hybrid-report: prints the profile of one or more experiments. */
+#include <errno.h>
+#include <locale.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "diff.h"
+#include "report/fold/fold.h"
+#include "import/input.h"
+#include "matching.h"
+#include "sheet.h"
+#include "side.h"
+
+enum { STATUS_OK = 0, STATUS_FAILED = 1, STATUS_USAGE = 2 };
+
+/* A tree as text, JSON or CSV. `over`: NULL but for the tree over ranks; `sheet`: NULL without metrics. 0 or
+ * HYB_ENOMEM. */
+static int print_nodes(struct style *style, const struct report_options *o, const struct profile_node *nodes,
+	size_t count, const struct report_over *over, struct sheet *sheet)
+{
+	switch (o->output) {
+	case REPORT_JSON:
+		return report_json_tree(style->out, o, nodes, over, sheet);
+	case REPORT_CSV:
+		return report_csv_tree(style->out, o, nodes, over, sheet);
+	case REPORT_TEXT:
+		break;
+	}
+	if (sheet && sheet->set->shown_count)
+		return report_tree_of_metrics(style, o, nodes, sheet);
+	return report_tree(style, o, nodes, count);
+}
+
+/* Whether the first metric that was asked for says in which order things stand. */
+static bool is_ordered(const struct report_options *o, const struct column_set *set)
+{
+	return set->shown_count && o->sort <= PROFILE_SORT_EXCLUSIVE;
+}
+
+static int make_tree_sheet(struct sheet *sheet, const struct column_set *set, const struct profile *profile)
+{
+	return sheet_make(sheet, set, profile_values(profile), profile_nodes(profile), profile_count(profile),
+		sheet_get_node, false);
+}
+
+static int order_tree(const struct report_options *o, const struct column_set *set, struct profile *profile)
+{
+	struct sheet sheet;
+	double *weights = NULL;
+	int r;
+
+	if (!is_ordered(o, set))
+		return 0;
+	r = make_tree_sheet(&sheet, set, profile);
+	if (!r) {
+		sheet.by_exclusive = o->sort == PROFILE_SORT_EXCLUSIVE;
+		weights = sheet_weights(&sheet);
+		r = weights ? profile_order(profile, weights) : HYB_ENOMEM;
+		sheet_release(&sheet);
+	}
+	free(weights);
+	return r;
+}
+
+static int print_tree(struct style *style, const struct report_options *o, const struct column_set *set,
+	struct profile *profile)
+{
+	struct report_over over = report_over(o, profile);
+	struct sheet sheet;
+	int r = o->output == REPORT_TEXT ? report_hot(style, set, profile) : 0;
+
+	if (!r)
+		r = order_tree(o, set, profile);
+	if (!r)
+		r = make_tree_sheet(&sheet, set, profile);
+	if (r)
+		return r;
+	over.sheet = over.metric ? &sheet : NULL;
+	if (o->over_ranks && o->output == REPORT_TEXT)
+		r = report_over_ranks(style, o, profile_nodes(profile), &over);
+	else
+		r = print_nodes(style, o, profile_nodes(profile), profile_count(profile),
+			o->over_ranks ? &over : NULL, set->count > 1 ? &sheet : NULL);
+	sheet_release(&sheet);
+	return r;
+}
+
+/* Of a reverse tree; with `weights` it is put in order by them first. */
+static int print_reversed(struct style *style, const struct report_options *o, const struct column_set *set,
+	struct profile_tree *tree, bool ordered)
+{
+	struct sheet sheet;
+	double *weights = NULL;
+	int r = sheet_make(&sheet, set, tree->values, tree->nodes, tree->count, sheet_get_node, false);
+
+	if (r)
+		return r;
+	if (ordered)
+		r = print_nodes(style, o, tree->nodes, tree->count, NULL, set->count > 1 ? &sheet : NULL);
+	else
+		weights = sheet_weights(&sheet);
+	if (!ordered)
+		r = weights ? profile_tree_order(tree, weights) : HYB_ENOMEM;
+	sheet_release(&sheet);
+	free(weights);
+	return r || ordered ? r : print_reversed(style, o, set, tree, true);
+}
+
+static int print_reverse(struct style *style, const struct report_options *o, const struct column_set *set,
+	const struct profile *profile)
+{
+	struct profile_tree tree;
+	int r = profile_reverse(profile, &tree);
+
+	if (r)
+		return r;
+	r = print_reversed(style, o, set, &tree, !is_ordered(o, set));
+	profile_tree_release(&tree);
+	return r;
+}
+
+static void print_rows(struct style *style, const struct report_options *o, const struct profile_flat *flat,
+	struct sheet *sheet)
+{
+	if (o->output == REPORT_JSON)
+		report_json_rows(style->out, o, flat, sheet);
+	else if (o->output == REPORT_CSV)
+		report_csv_rows(style->out, o, flat, sheet);
+	else if (sheet && sheet->set->shown_count)
+		report_flat_of_metrics(style, o, flat, sheet);
+	else
+		report_flat(style, o, flat);
+}
+
+static int print_flattened(struct style *style, const struct report_options *o, const struct column_set *set,
+	struct profile_flat *flat, bool ordered)
+{
+	struct sheet sheet;
+	double *weights = NULL;
+	int r = sheet_make(&sheet, set, flat->values, flat->rows, flat->count, sheet_get_row,
+		o->sort != PROFILE_SORT_INCLUSIVE);
+
+	if (r)
+		return r;
+	if (ordered)
+		print_rows(style, o, flat, set->count > 1 ? &sheet : NULL);
+	else
+		weights = sheet_weights(&sheet);
+	if (!ordered)
+		r = weights ? profile_flat_order(flat, weights) : HYB_ENOMEM;
+	sheet_release(&sheet);
+	free(weights);
+	return r || ordered ? r : print_flattened(style, o, set, flat, true);
+}
+
+static int print_flat(struct style *style, const struct report_options *o, const struct column_set *set,
+	const struct profile *profile)
+{
+	struct profile_flat flat;
+	int r = profile_flat(profile, o->by, o->sort, &flat);
+
+	if (r)
+		return r;
+	r = print_flattened(style, o, set, &flat, !is_ordered(o, set));
+	profile_flat_release(&flat);
+	return r;
+}
+
+static int print_diff(struct style *style, const struct report_options *o, const struct column_set *set,
+	struct profile_diff *diff)
+{
+	struct difference d;
+	int r = difference_make(&d, diff, set);
+
+	if (r)
+		return r;
+	if (o->output == REPORT_JSON)
+		r = report_json_diff(style->out, o, &d);
+	else if (o->output == REPORT_CSV)
+		r = report_csv_diff(style->out, o, &d);
+	else
+		r = report_diff(style, o, &d);
+	difference_release(&d);
+	return r;
+}
+
+static void print_qualities(
+	struct style *style, const struct report_options *o, const struct side *base, const struct side *side)
+{
+	if (o->output == REPORT_JSON) {
+		report_json_begin(style->out);
+		report_json_quality(style->out, "quality", &side->inputs, side->profile);
+		if (o->base)
+			report_json_quality(style->out, "base_quality", &base->inputs, base->profile);
+	} else if (o->output == REPORT_TEXT) {
+		if (o->base) {
+			fputs("before:\n", style->out);
+			report_quality(style, &base->inputs, base->profile);
+			fputs("\nafter:\n", style->out);
+		}
+		report_quality(style, &side->inputs, side->profile);
+	}
+}
+
+static void print_fold(struct style *style, const struct report_options *o, const struct report_fold *fold)
+{
+	if (o->output == REPORT_JSON)
+		report_fold_json(style->out, fold);
+	else if (o->output == REPORT_CSV)
+		report_fold_csv(style->out, fold);
+	else
+		report_fold_text(style, fold);
+}
+
+/* What columns are made of: of a difference what both sides have. */
+static const struct profile_metric *metrics_of(
+	const struct side *side, const struct profile_diff *diff, size_t *ret_count)
+{
+	return diff ? profile_diff_metrics(diff, ret_count) : profile_metrics(side->profile, ret_count);
+}
+
+static int choose_columns(struct column_set *set, const struct report_options *o, const struct side *side,
+	const struct profile_diff *diff)
+{
+	size_t count;
+	const struct profile_metric *metrics = metrics_of(side, diff, &count);
+
+	return report_columns(set, o, metrics, count);
+}
+
+/* `diff`: NULL without a base. */
+static int print_report(const struct report_options *o, const struct side *base, const struct side *side,
+	struct profile_diff *diff, const struct column_set *set)
+{
+	struct style style;
+	size_t count;
+	int r = 0;
+
+	style_init(&style, o);
+	print_qualities(&style, o, base, side);
+	if (o->output == REPORT_JSON)
+		report_json_metrics(style.out, set, metrics_of(side, diff, &count));
+	if (o->view == REPORT_QUALITY)
+		r = 0;
+	else if (o->base)
+		r = print_diff(&style, o, set, diff);
+	else if (o->view == REPORT_REVERSE)
+		r = print_reverse(&style, o, set, side->profile);
+	else if (o->view == REPORT_FLAT)
+		r = print_flat(&style, o, set, side->profile);
+	else if (o->view == REPORT_MPI)
+		r = report_mpi(&style, o, side->profile);
+	else if (o->view == REPORT_MESSAGES)
+		r = report_messages(&style, o, side->profile);
+	else if (o->view == REPORT_RANKS)
+		r = report_ranks(&style, o, side->profile);
+	else if (o->view == REPORT_UNMATCHED)
+		report_unmatched(&style, o, &side->inputs);
+	else if (o->view == REPORT_FOLD)
+		print_fold(&style, o, side->inputs.fold);
+	else
+		r = print_tree(&style, o, set, side->profile);
+	if (o->view <= REPORT_FLAT && !o->base && o->output == REPORT_TEXT)
+		report_awaits(&style, side->profile);
+	if (o->view <= REPORT_FLAT && !o->base && o->output == REPORT_JSON)
+		report_json_awaits(style.out, side->profile);
+	if (o->output == REPORT_JSON)
+		report_json_end(style.out);
+	if (r)
+		return report_failed("out of memory");
+	if (fflush(style.out) || ferror(style.out)) {
+		fprintf(stderr, "hybrid-report: cannot write standard output: %s\n", strerror(errno));
+		return -1;
+	}
+	return 0;
+}
+
+/* Messages between all ranks: by rank 0 alone, from all files. */
+static int match(struct side *side, const struct ranks *ranks)
+{
+	if (!side->profile) /* there is nothing to compare with */
+		return 0;
+	side->inputs.matching = report_matching_make(&side->inputs, ranks->mpi, NULL);
+	return side->inputs.matching ? 0 : HYB_ENOMEM;
+}
+
+/* 0, or -1 after a line on stderr. */
+static int fold(struct side *side)
+{
+	const struct report_options *o = side->inputs.options;
+	struct hyb_error err;
+	char text[600];
+
+	side->inputs.fold = report_fold_make(&side->inputs, side->profile, &err);
+	if (!side->inputs.fold)
+		return *err.text ? report_failed(err.text) : -1;
+	if (!o->fold_svg || !report_fold_svg(side->inputs.fold, o->fold_svg))
+		return 0;
+	snprintf(text, sizeof(text), "cannot write %.400s: %s", o->fold_svg, strerror(errno));
+	return report_failed(text);
+}
+
+/* What rank 0, or the only one, does. */
+static int report(const struct report_options *options, const struct ranks *ranks)
+{
+	struct side base = {0}, side = {0};
+	struct profile_diff *diff = NULL;
+	struct column_set set = {0};
+	const struct profile_metric *metrics;
+	bool wrong = false;
+	size_t count;
+	int r = 0;
+
+	if (options->base)
+		r = side_open(&base, ranks, options, (char *const *)&options->base, 1);
+	if (!r)
+		r = side_open(&side, ranks, options, options->paths, (size_t)options->path_count);
+	side_dismiss(ranks);
+	if (!r && (match(&base, ranks) || match(&side, ranks)))
+		r = report_failed("out of memory");
+	if (!r && options->view == REPORT_FOLD)
+		r = fold(&side);
+	if (!r && options->base) {
+		diff = profile_diff_new(base.profile, side.profile);
+		r = diff ? 0 : report_failed("out of memory");
+	}
+	if (!r && options->list_metrics) {
+		metrics = metrics_of(&side, diff, &count);
+		report_list_metrics(metrics, count);
+	} else if (!r) {
+		r = choose_columns(&set, options, &side, diff);
+		wrong = r;
+	}
+	if (!r && !options->list_metrics)
+		r = print_report(options, &base, &side, diff, &set);
+	columns_release(&set);
+	profile_diff_free(diff);
+	side_close(&side);
+	side_close(&base);
+	return wrong ? STATUS_USAGE : r ? STATUS_FAILED : STATUS_OK;
+}
+
+/* Its files are of one process only. */
+static bool has_archive(const struct report_options *o)
+{
+	bool found = o->base && input_is_archive(o->base);
+
+	for (int i = 0; !found && i < o->path_count; i++)
+		found = input_is_archive(o->paths[i]);
+	return found;
+}
+
+int main(int argc, char **argv)
+{
+	struct report_options options;
+	struct ranks ranks;
+	int r;
+
+	setlocale(LC_CTYPE, "");
+	signal(SIGPIPE, SIG_DFL); /* `| head` ends it quietly, whatever was inherited */
+	ranks_find(&ranks);
+	if (ranks.rank && (!freopen("/dev/null", "w", stdout) || !freopen("/dev/null", "w", stderr)))
+		return STATUS_FAILED; /* rank 0 speaks for all */
+	r = report_options_parse(&options, argc, argv);
+	if (r)
+		return r < 0 && !ranks.rank ? STATUS_USAGE : STATUS_OK;
+	/* Folding needs all files at hand. */
+	if (options.serial || has_archive(&options) || options.view == REPORT_FOLD)
+		ranks_alone(&ranks);
+	else
+		ranks_begin(&ranks);
+	if (ranks.idle)
+		return STATUS_OK;
+	if (!ranks.rank)
+		return report(&options, &ranks);
+	side_serve(&ranks, &options);
+	return STATUS_OK;
+}

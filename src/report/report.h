@@ -1,0 +1,247 @@
+/* Inside of hybrid-report: what its files share. */
+#ifndef HYB_REPORT_H
+#define HYB_REPORT_H
+
+#include <stdio.h>
+
+#include "profile/metrics/figures.h"
+#include "profile/views/label.h"
+#include "profile/profile.h"
+#include "profile/views/profile_diff.h"
+#include "profile/views/select.h"
+#include "profile/views/views.h"
+
+enum report_view {
+	REPORT_TREE = 0,
+	REPORT_REVERSE,
+	REPORT_FLAT,
+	REPORT_QUALITY,
+	REPORT_MPI,
+	REPORT_MESSAGES,
+	REPORT_RANKS, /* --flat=rank */
+	REPORT_UNMATCHED,
+	REPORT_FOLD,
+};
+
+enum report_output { REPORT_TEXT = 0, REPORT_JSON, REPORT_CSV };
+
+#define REPORT_METRICS_MAX 32u
+
+struct report_options {
+	enum report_view view;
+	enum report_output output;
+	enum profile_by by; /* REPORT_FLAT */
+	enum profile_mode mode;
+	enum profile_sort sort;
+	bool python_internals;
+	bool mpi_internals;
+	bool split; /* --by-thread */
+	bool split_ranks; /* --by-rank */
+	bool over_ranks;
+	char over_metric[1024]; /* of what: the first metric's name; "": of time */
+	bool full_paths;
+	bool serial; /* the ranks of a launch do not share the work */
+	unsigned depth; /* 0: no limit */
+	double threshold; /* percent */
+	int colour; /* 1 always, 0 never, -1 on a terminal */
+	struct selection part; /* --process, --thread, --ranks */
+	const char *base; /* --diff, or NULL */
+	const char *metrics[REPORT_METRICS_MAX]; /* lists of names and definitions, see profile/columns.h */
+	size_t metric_count;
+	bool list_metrics; /* --metric help */
+	const char *metrics_files[REPORT_METRICS_MAX]; /* of definitions */
+	size_t metrics_file_count;
+	const char *fold; /* REPORT_FOLD: the region */
+	const char *fold_svg; /* file to draw into, or NULL */
+	const char *fold_along; /* metric that is taken for time, or NULL */
+	double fold_spread; /* robust standard deviations; 0: any */
+	char **paths;
+	int path_count;
+};
+
+struct facts;
+struct column_set;
+struct sheet;
+
+/* An experiment that takes part. */
+struct report_input {
+	struct hyb_experiment *experiment;
+	struct hyb_symbols *symbols;
+};
+
+struct report_inputs {
+	struct report_input *items;
+	size_t count;
+	const struct report_options *options; /* which processes and threads */
+	struct facts *facts; /* about them, see report/facts.h */
+	struct report_matching *matching; /* see report/matching.h; NULL: not made */
+	struct report_fold *fold; /* see report/fold/fold.h; NULL: not made */
+};
+
+/* report/options.c. 0: go on; 1: all is done (--help); -1: wrong usage, was said. */
+int report_options_parse(struct report_options *options, int argc, char **argv);
+
+/* Whether the options choose this thread; `data` is the struct report_options. */
+bool report_is_selected(void *data, const struct hyb_location_info *location);
+
+/* Whether the options choose at all; if then nothing was chosen, what there is to say of `path`. */
+bool report_selects(const struct report_options *options);
+void report_nothing_selected(const struct report_options *options, const char *path, char *text, size_t size);
+
+/* How the profile is to be made for the view; refers to the options. */
+struct profile_options report_profile_options(const struct report_options *options);
+
+/* --------------------------------------------------- report/style.c */
+
+/* How text looks where it goes. */
+struct style {
+	FILE *out;
+	bool colour;
+	bool utf8;
+	bool cut; /* lines are cut to `width` */
+	unsigned width; /* columns */
+	bool full_paths;
+	double unit; /* ns that a printed 1.0 of time stands for */
+	const char *unit_name; /* "s", "ms", "us" */
+	bool guessed; /* a guess was printed: explain the mark */
+};
+
+enum ink { INK_PLAIN = 0, INK_BOLD, INK_DIM, INK_PLACE, INK_WARN, INK_HOT, INK_WARM };
+
+void style_init(struct style *style, const struct report_options *options);
+
+/* Chooses the unit of times so that `largest` ns reads well. */
+void style_set_unit(struct style *style, uint64_t largest);
+
+/* "seconds": that unit in words. */
+const char *style_unit_words(const struct style *style);
+
+/* Switches the colour; INK_PLAIN ends it. */
+void style_ink(const struct style *style, enum ink ink);
+
+/* Ends a line of which `used` columns are taken. */
+void style_label(struct style *style, const struct label *label, unsigned used);
+
+/* Behind all lines: what the marks of names mean that were printed. */
+void style_legend(const struct style *style);
+
+/* ------------------------------------------------- text, report_*.c */
+
+void report_quality(struct style *style, const struct report_inputs *inputs, const struct profile *profile);
+
+/* report/died.c: ranks that failed, if hybrid-run stood in front of each: a line, or a member of JSON. */
+void report_died(const struct style *style, const struct hyb_experiment *experiment);
+void report_json_died(FILE *out, const struct hyb_experiment *experiment);
+
+/* report/quality_cost.c: what measuring took. */
+void report_quality_cost(const struct style *style, const struct profile_quality *q);
+void report_json_quality_cost(FILE *out, const struct profile_quality *q);
+
+/* report/quality_mpi.c: the lines of it about MPI, if there was any. */
+void report_quality_mpi(const struct style *style, const struct profile *profile);
+void report_json_quality_mpi(FILE *out, const struct profile *profile);
+
+/* report/metrics.c: the line that names them, with what there is to know about how they were read; what
+ * --metric help prints. */
+void report_quality_metrics(const struct style *style, const struct profile *profile);
+void report_list_metrics(const struct profile_metric *metrics, size_t count);
+void report_json_metrics(FILE *out, const struct column_set *set, const struct profile_metric *metrics);
+
+/* report/metrics.c: the functions that ran most, or had most of the first metric that is shown, in a line;
+ * set: NULL for time. 0, or HYB_ENOMEM. */
+int report_hot(const struct style *style, const struct column_set *set, const struct profile *profile);
+
+/* report/tree.c. 0, or HYB_ENOMEM. */
+int report_tree(struct style *style, const struct report_options *options, const struct profile_node *nodes,
+	size_t count);
+void report_flat(struct style *style, const struct report_options *options, const struct profile_flat *flat);
+
+/* ------------------------------------------------- report/spread.c */
+
+/* What the columns over ranks are made of. */
+struct report_over {
+	const struct profile_spread *spreads;
+	uint64_t ranks;
+	const char *metric; /* whose they are; NULL: of time */
+	struct sheet *sheet; /* its first column; text only, NULL: of time */
+};
+
+struct report_over report_over(const struct report_options *options, const struct profile *profile);
+int report_over_ranks(struct style *style, const struct report_options *options,
+	const struct profile_node *nodes, const struct report_over *over);
+
+/* ",key..." and ",value..." for scripts; `unit` behind the keys: "_ns" of times, else "". */
+#define REPORT_CSV_SPREAD(unit) \
+	"ranks,mean" unit ",min" unit ",min_rank,max" unit ",max_rank,deviation" unit ",imbalance"
+void report_json_spread(FILE *out, const struct profile_spread *spread, uint64_t ranks, const char *unit);
+void report_csv_spread(FILE *out, const struct profile_spread *spread, uint64_t ranks);
+
+/* --------------- report/mpi.c, report/messages.c, report/ranks.c */
+
+/* Whole views, as the options say: text, JSON or CSV. 0, or HYB_ENOMEM. */
+int report_mpi(struct style *style, const struct report_options *options, const struct profile *profile);
+int report_messages(struct style *style, const struct report_options *options, const struct profile *profile);
+int report_ranks(struct style *style, const struct report_options *options, const struct profile *profile);
+
+/* ---------------------------------------------------- report/await.c */
+
+/* What coroutines waited, longest first: a table, or the list "awaiting". Nothing if there are none. */
+void report_awaits(struct style *style, const struct profile *profile);
+void report_json_awaits(FILE *out, const struct profile *profile);
+
+/* ------------------------------------------------ report/machine.c */
+
+/* JSON: the object around all, its quality; then one of the views; then the end. */
+void report_json_begin(FILE *out);
+void report_json_quality(
+	FILE *out, const char *key, const struct report_inputs *inputs, const struct profile *profile);
+int report_json_tree(FILE *out, const struct report_options *options, const struct profile_node *nodes,
+	const struct report_over *over,
+	const struct sheet *sheet); /* NULL: no columns over ranks; no metrics; as of CSV */
+void report_json_rows(FILE *out, const struct report_options *options, const struct profile_flat *flat,
+	const struct sheet *sheet);
+void report_json_end(FILE *out);
+
+int report_csv_tree(FILE *out, const struct report_options *options, const struct profile_node *nodes,
+	const struct report_over *over, const struct sheet *sheet);
+void report_csv_rows(FILE *out, const struct report_options *options, const struct profile_flat *flat,
+	const struct sheet *sheet);
+
+/* ---------------------------------------------------- report/walk.c */
+
+/* What a walk sees of a tree, and whom it tells. */
+struct walker {
+	const void *tree;
+	void (*links)(const void *tree, uint32_t i, uint32_t *ret_child, uint32_t *ret_next);
+	bool (*visible)(const struct walker *walker, uint32_t i);
+	unsigned depth; /* levels below the root; 0: no limit */
+	void *data;
+	/* Called for each visible node, parents first; `walk` has its depth and the guides. */
+	void (*enter)(const struct walker *walker, uint32_t i);
+	/* Whether what is left out below `parent` is worth a word; NULL: never. */
+	bool (*rest)(const struct walker *walker, uint32_t parent);
+	/* Called behind the visible children of such a parent: so many were left out. */
+	void (*hidden)(const struct walker *walker, uint32_t parent, uint32_t hidden);
+	/* State of the walk, for the callbacks. */
+	struct walk_level *levels;
+	size_t level; /* of the node told of; the root has 0 */
+};
+
+/* levels[n] is about the node of level n on the way to where the walk is. */
+struct walk_level {
+	uint32_t node;
+	uint32_t next; /* visible sibling to tell of after it, or 0 */
+	uint32_t hidden; /* siblings left out so far */
+	bool rest; /* a word about them follows */
+	bool last; /* nothing is printed behind it at its level */
+	bool only; /* nor in front of it */
+	bool chained; /* for the callbacks: stands below its parent without a step to the right */
+};
+
+/* Depth-first over visible nodes, without recursion. 0 or HYB_ENOMEM. */
+int report_walk(struct walker *walker);
+
+/* The lines that lead from the node that it tells of to the parent; columns taken. */
+int walk_guides(const struct style *style, const struct walker *walker);
+
+#endif

@@ -1,0 +1,107 @@
+#include "text.h"
+
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define LABEL_WIDTH 9
+#define WIDEST 100u /* longer lines are hard to read */
+
+struct text text_begin(void)
+{
+	return (struct text){0};
+}
+
+void text_add(struct text *text, const char *format, ...)
+{
+	va_list arguments;
+
+	if (!text->stream)
+		text->stream = open_memstream(&text->bytes, &text->size);
+	if (!text->stream)
+		return;
+	va_start(arguments, format);
+	vfprintf(text->stream, format, arguments);
+	va_end(arguments);
+}
+
+/* Prints a word; what a program put into it cannot steer the terminal. */
+static void put_word(const struct style *style, const char *word, size_t length)
+{
+	for (size_t i = 0; i < length; i++)
+		fputc(word[i] == *NO_BREAK                                 ? ' '
+			: (unsigned char)word[i] < 0x20 || word[i] == 0x7f ? '?'
+									   : word[i],
+			style->out);
+}
+
+void text_line(const struct style *style, enum ink ink, const char *label, struct text *text)
+{
+	unsigned width = style->width < WIDEST ? style->width : WIDEST, column = LABEL_WIDTH;
+	const char *p;
+
+	if (!text->stream)
+		return;
+	fclose(text->stream);
+	style_ink(style, ink);
+	fprintf(style->out, "%-*s", LABEL_WIDTH - 1, label);
+	style_ink(style, INK_PLAIN);
+	for (p = text->bytes; p && *p;) {
+		size_t length = strcspn(p, " ");
+
+		if (column > LABEL_WIDTH && column + 1 + length > width) {
+			fprintf(style->out, "\n%*s", LABEL_WIDTH - 1, "");
+			column = LABEL_WIDTH;
+		}
+		fputc(' ', style->out);
+		put_word(style, p, length);
+		column += (unsigned)length + 1;
+		p += length + (p[length] == ' ');
+	}
+	fputc('\n', style->out);
+	free(text->bytes);
+	*text = (struct text){0};
+}
+
+const char *text_plural(uint64_t n)
+{
+	return n == 1 ? "" : "s";
+}
+
+const char *text_percent(uint64_t part, uint64_t whole, char text[FIGURE_SIZE])
+{
+	double p = whole ? (double)part * 100 / (double)whole : 0;
+
+	snprintf(text, FIGURE_SIZE, "%.*f" NO_BREAK "%%",
+		p >= 9.95     ? 0
+		: p >= 0.995  ? 1
+		: p >= 0.0995 ? 2
+			      : 3,
+		p);
+	return text;
+}
+
+uint64_t text_sum(const uint64_t *values, size_t count)
+{
+	uint64_t s = 0;
+
+	for (size_t i = 0; i < count; i++)
+		s += values[i];
+	return s;
+}
+
+void text_reasons(
+	struct text *text, const uint64_t *counts, size_t count, const char *(*name)(unsigned reason))
+{
+	const char *comma = ": ";
+	uint64_t all = text_sum(counts, count);
+	char number[FIGURE_SIZE];
+
+	for (size_t i = 0; i < count; i++) {
+		if (!counts[i])
+			continue;
+		text_add(text, "%s%s%s%s", comma, counts[i] == all ? "" : figure_number(counts[i], number),
+			counts[i] == all ? "" : " ", name((unsigned)i));
+		comma = ", ";
+	}
+}

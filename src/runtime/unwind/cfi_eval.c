@@ -1,0 +1,329 @@
+/* What a CFI row means: expressions and the step to the caller. */
+#include <dwarf.h>
+#include <string.h>
+
+#include "cfi.h"
+#include "runtime/memory.h"
+
+#define MAX_STACK 16
+
+/* Also right for an empty range, and at the end of the address space. */
+static bool inside(const struct cfi_stack *stack, uintptr_t at)
+{
+	return at - stack->lo < stack->hi - stack->lo;
+}
+
+bool cfi_read_slow(struct cfi_stack *stack, uintptr_t at, uint64_t *ret_v)
+{
+	if (at < 0x1000 || at > UINTPTR_MAX - 8) /* page 0 stands for none; no wrapping around */
+		return false;
+	for (uintptr_t page = at & ~0xffful; page < at + 8; page += 0x1000) {
+		if (page == stack->page || (inside(stack, page) && inside(stack, page + 0xfff)))
+			continue;
+		if (!memory_readable(page))
+			return false;
+		stack->page = page;
+	}
+	memcpy(ret_v, (const void *)at, 8);
+	return true;
+}
+
+struct evaluator {
+	const uint8_t *p, *end;
+	uint64_t value[MAX_STACK];
+	unsigned depth;
+	bool failed;
+	const struct cfi_regs *regs;
+	struct cfi_stack *stack;
+};
+
+static uint64_t fixed(struct evaluator *e, unsigned size, bool is_signed)
+{
+	uint64_t v = 0;
+
+	if ((size_t)(e->end - e->p) < size) {
+		e->failed = true;
+		return 0;
+	}
+	memcpy(&v, e->p, size);
+	e->p += size;
+	if (is_signed && size < 8 && v >> (8 * size - 1))
+		v |= ~0ull << (8 * size);
+	return v;
+}
+
+static uint64_t leb(struct evaluator *e, bool is_signed)
+{
+	uint64_t v = 0;
+	unsigned shift = 0;
+	uint8_t b;
+
+	do {
+		b = (uint8_t)fixed(e, 1, false);
+		if (shift < 64)
+			v |= (uint64_t)(b & 0x7f) << shift;
+		shift += 7;
+	} while (b & 0x80 && !e->failed);
+	if (is_signed && shift < 64 && b & 0x40)
+		v |= ~0ull << shift;
+	return v;
+}
+
+static void push(struct evaluator *e, uint64_t v)
+{
+	if (e->depth == MAX_STACK)
+		e->failed = true;
+	else
+		e->value[e->depth++] = v;
+}
+
+static uint64_t pop(struct evaluator *e)
+{
+	if (!e->depth) {
+		e->failed = true;
+		return 0;
+	}
+	return e->value[--e->depth];
+}
+
+static void push_register(struct evaluator *e, uint64_t reg, int64_t offset)
+{
+	if (reg >= CFI_REGS || !(e->regs->known >> reg & 1))
+		e->failed = true;
+	else
+		push(e, e->regs->value[reg] + (uint64_t)offset);
+}
+
+static void binary(struct evaluator *e, uint8_t op)
+{
+	uint64_t b = pop(e), a = pop(e), v = 0;
+	int64_t sa = (int64_t)a, sb = (int64_t)b;
+
+	switch (op) {
+	case DW_OP_and:
+		v = a & b;
+		break;
+	case DW_OP_or:
+		v = a | b;
+		break;
+	case DW_OP_xor:
+		v = a ^ b;
+		break;
+	case DW_OP_plus:
+		v = a + b;
+		break;
+	case DW_OP_minus:
+		v = a - b;
+		break;
+	case DW_OP_mul:
+		v = a * b;
+		break;
+	case DW_OP_shl:
+		v = b < 64 ? a << b : 0;
+		break;
+	case DW_OP_shr:
+		v = b < 64 ? a >> b : 0;
+		break;
+	case DW_OP_shra:
+		v = (uint64_t)(sa >> (b < 64 ? b : 63));
+		break;
+	case DW_OP_eq:
+		v = a == b;
+		break;
+	case DW_OP_ne:
+		v = a != b;
+		break;
+	case DW_OP_ge:
+		v = sa >= sb;
+		break;
+	case DW_OP_gt:
+		v = sa > sb;
+		break;
+	case DW_OP_le:
+		v = sa <= sb;
+		break;
+	case DW_OP_lt:
+		v = sa < sb;
+		break;
+	default:
+		e->failed = true;
+	}
+	push(e, v);
+}
+
+static void dereference(struct evaluator *e, unsigned size)
+{
+	uint64_t v = 0;
+
+	if (size > 8 || !cfi_read_slow(e->stack, pop(e), &v))
+		e->failed = true;
+	push(e, size < 8 ? v & ((1ull << (8 * size)) - 1) : v);
+}
+
+static void operation(struct evaluator *e, uint8_t op)
+{
+	uint64_t a, b;
+
+	switch (op) {
+	case DW_OP_addr:
+		push(e, fixed(e, 8, false));
+		break;
+	case DW_OP_const1u:
+		push(e, fixed(e, 1, false));
+		break;
+	case DW_OP_const1s:
+		push(e, fixed(e, 1, true));
+		break;
+	case DW_OP_const2u:
+		push(e, fixed(e, 2, false));
+		break;
+	case DW_OP_const2s:
+		push(e, fixed(e, 2, true));
+		break;
+	case DW_OP_const4u:
+		push(e, fixed(e, 4, false));
+		break;
+	case DW_OP_const4s:
+		push(e, fixed(e, 4, true));
+		break;
+	case DW_OP_const8u:
+	case DW_OP_const8s:
+		push(e, fixed(e, 8, false));
+		break;
+	case DW_OP_constu:
+		push(e, leb(e, false));
+		break;
+	case DW_OP_consts:
+		push(e, leb(e, true));
+		break;
+	case DW_OP_dup:
+		a = pop(e), push(e, a), push(e, a);
+		break;
+	case DW_OP_drop:
+		pop(e);
+		break;
+	case DW_OP_swap:
+		a = pop(e), b = pop(e), push(e, a), push(e, b);
+		break;
+	case DW_OP_over:
+		a = pop(e), b = pop(e), push(e, b), push(e, a), push(e, b);
+		break;
+	case DW_OP_deref:
+		dereference(e, 8);
+		break;
+	case DW_OP_deref_size:
+		dereference(e, (unsigned)fixed(e, 1, false));
+		break;
+	case DW_OP_neg:
+		push(e, -pop(e));
+		break;
+	case DW_OP_not:
+		push(e, ~pop(e));
+		break;
+	case DW_OP_plus_uconst:
+		a = leb(e, false), push(e, pop(e) + a);
+		break;
+	case DW_OP_bregx:
+		a = leb(e, false), push_register(e, a, (int64_t)leb(e, true));
+		break;
+	case DW_OP_nop:
+		break;
+	case DW_OP_skip:
+	case DW_OP_bra:
+		a = fixed(e, 2, true);
+		if ((op == DW_OP_skip || pop(e)) && (int64_t)a > 0) { /* backwards: a loop, refused */
+			if (a > (uint64_t)(e->end - e->p))
+				e->failed = true;
+			else
+				e->p += a;
+		} else if ((int64_t)a < 0)
+			e->failed = true;
+		break;
+	default:
+		binary(e, op);
+	}
+}
+
+bool cfi_evaluate(const uint8_t *p, size_t length, const struct cfi_regs *regs, struct cfi_stack *stack,
+	const uint64_t *initial, uint64_t *ret_v)
+{
+	struct evaluator e = {.p = p, .end = p + length, .regs = regs, .stack = stack};
+	uint64_t v;
+
+	if (initial)
+		push(&e, *initial);
+	while (e.p < e.end && !e.failed) {
+		uint8_t op = *e.p++;
+
+		if (op >= DW_OP_lit0 && op <= DW_OP_lit31)
+			push(&e, op - DW_OP_lit0);
+		else if (op >= DW_OP_breg0 && op <= DW_OP_breg31)
+			push_register(&e, op - DW_OP_breg0, (int64_t)leb(&e, true));
+		else
+			operation(&e, op);
+	}
+	v = pop(&e);
+	if (e.failed)
+		return false;
+	*ret_v = v;
+	return true;
+}
+
+/* The value of a register in the caller. False: not known. */
+static bool caller_value(const struct cfi_rule *rule, unsigned reg, const struct cfi_regs *regs,
+	struct cfi_stack *stack, uint64_t cfa, uint64_t *ret_v)
+{
+	uint64_t at;
+
+	switch (rule->kind) {
+	case CFI_SAME:
+		*ret_v = regs->value[reg];
+		return regs->known >> reg & 1;
+	case CFI_OFFSET:
+		return cfi_read(stack, cfa + (uint64_t)rule->offset, ret_v);
+	case CFI_VAL_OFFSET:
+		*ret_v = cfa + (uint64_t)rule->offset;
+		return true;
+	case CFI_REGISTER:
+		*ret_v = regs->value[rule->offset < CFI_REGS ? rule->offset : 0];
+		return rule->offset < CFI_REGS && regs->known >> rule->offset & 1;
+	case CFI_EXPRESSION:
+		return cfi_evaluate(rule->expression, rule->length, regs, stack, &cfa, &at) &&
+		       cfi_read(stack, at, ret_v);
+	case CFI_VAL_EXPRESSION:
+		return cfi_evaluate(rule->expression, rule->length, regs, stack, &cfa, ret_v);
+	default:
+		return false;
+	}
+}
+
+uintptr_t cfi_step(const struct cfi_row *row, struct cfi_regs *regs, struct cfi_stack *stack)
+{
+	struct cfi_regs caller = {.known = 0};
+	uint64_t cfa;
+
+	if (row->cfa.kind == CFI_EXPRESSION) {
+		if (!cfi_evaluate(row->cfa.expression, row->cfa.length, regs, stack, NULL, &cfa))
+			return 0;
+	} else if (regs->known >> row->cfa_register & 1)
+		cfa = regs->value[row->cfa_register] + (uint64_t)row->cfa.offset;
+	else
+		return 0;
+	for (unsigned reg = 0; reg < CFI_REGS; reg++) {
+		/* Registers that a call may change are lost unless the row says where they are. */
+		bool callee_saved = reg == CFI_RBX || reg == CFI_RBP || (reg >= 12 && reg <= 15);
+
+		if (row->reg[reg].kind == CFI_SAME && !callee_saved)
+			continue;
+		if (caller_value(&row->reg[reg], reg, regs, stack, cfa, &caller.value[reg]))
+			caller.known |= 1u << reg;
+	}
+	if (row->reg[CFI_RSP].kind == CFI_SAME) {
+		caller.value[CFI_RSP] = cfa;
+		caller.known |= 1u << CFI_RSP;
+	}
+	if (row->reg[CFI_RIP].kind != CFI_UNDEFINED && !(caller.known >> CFI_RIP & 1))
+		return 0; /* there is a caller, but its address cannot be read */
+	*regs = caller;
+	return cfa;
+}

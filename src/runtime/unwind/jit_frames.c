@@ -1,0 +1,229 @@
+/*
+ * Compilers at run time hand the .eh_frame of what they made to the library that unwinds exceptions, by
+ * __register_frame(): in passing it is copied. Handlers read copies only: the memory that was registered may
+ * go without a word. What is withdrawn leaves its place to the next section that fits.
+ */
+#include "jit_frames.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <link.h>
+#include <stdatomic.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "format/format.h"
+#include "runtime/memory.h"
+#include "runtime/runtime.h"
+#include "cache.h"
+#include "runtime/wrap/wrap.h"
+
+#define MAX_SECTIONS 4096u
+#define MAX_SECTION 0x100000u /* bytes */
+#define ARENA 0x1000000u /* bytes of address space for all copies */
+
+/* An .eh_frame that was registered. Only `lo` and `hi` change while others read: see jit_frames_find(). */
+struct section {
+	_Atomic(uintptr_t) lo, hi; /* of the code that it is about; hi 0: withdrawn */
+	uintptr_t begin; /* as it was registered */
+	uintptr_t copy; /* of `size` bytes */
+	size_t size, room;
+};
+
+static struct {
+	struct section section[MAX_SECTIONS];
+	_Atomic(uint32_t) count;
+	_Atomic(uint32_t)
+		sequence; /* odd while a section changes; pairs with the loads in jit_frames_find() */
+	_Atomic(bool) busy;
+	uint8_t *arena;
+	size_t used;
+} frames;
+
+void jit_frames_init(void)
+{
+	atomic_store(&frames.busy, false);
+	atomic_store(&frames.sequence, 0);
+}
+
+static struct module_map map_of(const struct section *s)
+{
+	return (struct module_map){.image_lo = s->copy,
+		.image_hi = s->copy + s->size,
+		.moved = s->begin - s->copy,
+		.made = true};
+}
+
+/* Sections are about single functions as a rule: no order within. */
+static bool find_in(const struct section *s, uintptr_t pc, struct cfi_row *row)
+{
+	struct module_map map = map_of(s);
+	uintptr_t at = s->copy, start, end, next;
+
+	for (; (next = cfi_next(&map, at, &start, &end)); at = next)
+		if (pc - start < end - start)
+			return cfi_find_in(&map, at, pc, row);
+	return false;
+}
+
+bool jit_frames_find(uintptr_t pc, struct cfi_row *row)
+{
+	uint32_t sequence = atomic_load_explicit(&frames.sequence, memory_order_acquire);
+	bool found = false;
+
+	if (sequence & 1)
+		return false;
+	for (uint32_t i = atomic_load(&frames.count); i-- && !found;) {
+		const struct section *s = &frames.section[i];
+
+		if (pc >= atomic_load_explicit(&s->lo, memory_order_relaxed) &&
+			pc < atomic_load_explicit(&s->hi, memory_order_relaxed))
+			found = find_in(s, pc, row);
+	}
+	atomic_thread_fence(memory_order_acquire);
+	return found && atomic_load_explicit(&frames.sequence, memory_order_relaxed) == sequence;
+}
+
+/* ------------------------------------------------------------ registering */
+
+/* The bytes of a section up to its zero that ends it; 0 if they are too many or not readable. */
+static size_t measure(uintptr_t begin)
+{
+	uintptr_t at = begin;
+	uint32_t length;
+
+	while (at - begin < MAX_SECTION && memory_copy(&length, at, sizeof(length))) {
+		if (!length)
+			return at - begin;
+		if (length == 0xffffffffu || length > MAX_SECTION)
+			return 0;
+		at += sizeof(length) + length;
+	}
+	return 0;
+}
+
+/* A section whose place can be used; NULL: there is no room. */
+static struct section *take(size_t size)
+{
+	uint32_t count = atomic_load(&frames.count);
+	size_t room = (size + 63) & ~(size_t)63;
+	struct section *s;
+
+	for (uint32_t i = 0; i < count; i++)
+		if (!atomic_load(&frames.section[i].hi) && frames.section[i].room >= room)
+			return &frames.section[i];
+	if (!frames.arena) {
+		void *at = mmap(NULL, ARENA, PROT_READ | PROT_WRITE,
+			MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+		frames.arena = at == MAP_FAILED ? NULL : at;
+	}
+	if (!frames.arena || count == MAX_SECTIONS || frames.used + room > ARENA)
+		return NULL;
+	s = &frames.section[count];
+	s->copy = (uintptr_t)frames.arena + frames.used;
+	s->room = room;
+	frames.used += room;
+	atomic_store(&frames.count, count + 1);
+	return s;
+}
+
+/* What the section's records cover together. */
+static void cover(struct section *s)
+{
+	struct module_map map = map_of(s);
+	uintptr_t at = s->copy, lo = UINTPTR_MAX, hi = 0, start, end;
+
+	while ((at = cfi_next(&map, at, &start, &end))) {
+		if (start >= end)
+			continue;
+		lo = start < lo ? start : lo;
+		hi = end > hi ? end : hi;
+	}
+	atomic_store(&s->lo, lo);
+	atomic_store(&s->hi, hi);
+}
+
+static void add(uintptr_t begin)
+{
+	size_t size = measure(begin);
+	struct section *s = size ? take(size) : NULL;
+
+	if (!s || !memory_copy((void *)s->copy, begin, size))
+		return;
+	s->begin = begin;
+	s->size = size;
+	cover(s);
+	unwind_cache_forget(s->lo, s->hi);
+}
+
+/* One at a time; who comes meanwhile, or in a signal handler, goes without: nobody waits. */
+static void try_add(uintptr_t begin)
+{
+	if (atomic_exchange(&frames.busy, true))
+		return;
+	atomic_fetch_add(&frames.sequence, 1);
+	add(begin);
+	atomic_fetch_add(&frames.sequence, 1);
+	atomic_store(&frames.busy, false);
+}
+
+/* Needs nobody's leave: a place is taken again by add() only. */
+static void withdraw(uintptr_t begin)
+{
+	for (uint32_t i = 0; i < atomic_load(&frames.count); i++) {
+		struct section *s = &frames.section[i];
+		uintptr_t hi = atomic_load(&s->hi);
+
+		if (hi && s->begin == begin && atomic_compare_exchange_strong(&s->hi, &hi, 0)) {
+			unwind_cache_forget(s->lo, hi);
+			return;
+		}
+	}
+}
+
+/*
+ * The function behind ours that the caller would have got: of the program's libraries, else of those that the
+ * caller's own object was linked with.
+ */
+static void (*behind(const char *name, const void *caller))(void *)
+{
+	void *symbol = dlsym(RTLD_NEXT, name), *object;
+	struct link_map *map;
+	Dl_info info;
+
+	if (!symbol && dladdr1(caller, &info, (void **)&map, RTLD_DL_LINKMAP) && *map->l_name) {
+		object = dlopen(map->l_name, RTLD_LAZY | RTLD_NOLOAD);
+		symbol = object ? dlsym(object, name) : NULL;
+		if (object)
+			dlclose(object);
+	}
+	return (void (*)(void *))symbol;
+}
+
+/* Of libgcc, which declares them nowhere. */
+void __register_frame(void *begin);
+void __deregister_frame(void *begin);
+
+EXPORT void __register_frame(void *begin)
+{
+	void (*real)(void *) = behind(__func__, __builtin_return_address(0));
+
+	int saved;
+
+	if (real)
+		real(begin);
+	saved = errno;
+	if (atomic_load(&rt.on))
+		try_add((uintptr_t)begin);
+	errno = saved;
+}
+
+EXPORT void __deregister_frame(void *begin)
+{
+	void (*real)(void *) = behind(__func__, __builtin_return_address(0));
+
+	withdraw((uintptr_t)begin);
+	if (real)
+		real(begin);
+}

@@ -1,0 +1,128 @@
+/* Processes that are made without atfork handlers. What shares the caller's memory (vfork) is no child to us.
+ */
+#include <errno.h>
+#include <limits.h>
+#include <sched.h>
+#include <stdarg.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "runtime/clock.h"
+#include "runtime/fork.h"
+#include "runtime/store.h"
+#include "wrap.h"
+
+EXPORT pid_t _Fork(void)
+{
+	pid_t pid;
+
+	fork_prepare();
+	pid = REAL(_Fork)();
+	if (pid)
+		fork_parent();
+	else
+		fork_child();
+	return pid;
+}
+
+/* A child by clone() that is a process of its own. */
+struct clone_start {
+	int (*function)(void *);
+	void *argument;
+};
+
+static int clone_start(void *data)
+{
+	struct clone_start start = *(struct clone_start *)data;
+
+	fork_child();
+	return start.function(start.argument);
+}
+
+/* What it executes, if it does, it says by itself later than `tick`. */
+static void note_sharing(uint64_t tick, pid_t pid)
+{
+	char path[PATH_MAX];
+	int saved = errno;
+	ssize_t length = readlink("/proc/self/exe", path, sizeof(path) - 1);
+
+	if (length > 0) {
+		path[length] = '\0';
+		note_program(tick, pid, path, HYB_UNMEASURED_MEMORY);
+	}
+	errno = saved;
+}
+
+EXPORT int clone(int (*function)(void *), void *stack, int flags, void *argument, ...)
+{
+	struct clone_start start = {function, argument};
+	va_list list;
+	void *a, *b, *c;
+	int result;
+
+	va_start(list, argument);
+	a = va_arg(list, void *);
+	b = va_arg(list, void *);
+	c = va_arg(list, void *);
+	va_end(list);
+	if (flags & CLONE_VM || !store.header) {
+		uint64_t tick = clock_tick();
+
+		result = REAL(clone)(function, stack, flags, argument, a, b, c);
+		if (result > 0 && !(flags & CLONE_THREAD))
+			note_sharing(tick, result);
+		return result;
+	}
+	/* Its memory is a copy: what stands on our stack is there for it too. */
+	fork_prepare();
+	result = REAL(clone)(clone_start, stack, flags, &start, a, b, c);
+	fork_parent();
+	return result;
+}
+
+#if defined(__x86_64__)
+/* Called by syscall() below: SYS_fork and its like, and whatever comes before our start. */
+__attribute__((used, visibility("hidden"))) long wrap_system_call(
+	long number, long a, long b, long c, long d, long e, long f);
+__attribute__((used, visibility("hidden"))) long (*wrap_system_call_target)(long, ...);
+
+long wrap_system_call(long number, long a, long b, long c, long d, long e, long f)
+{
+	bool forks = number == SYS_fork || (number == SYS_clone && !(a & CLONE_VM) && !b);
+	long result;
+
+	wrap_system_call_target = REAL(syscall);
+	if (!forks)
+		return wrap_system_call_target(number, a, b, c, d, e, f);
+	fork_prepare();
+	result = wrap_system_call_target(number, a, b, c, d, e, f);
+	if (result)
+		fork_parent();
+	else
+		fork_child();
+	return result;
+}
+
+/* Others are jumped to: SYS_vfork returns twice. 57: SYS_fork, 56: SYS_clone, 0x100: CLONE_VM */
+__asm__(".pushsection .text\n\t"
+	".globl syscall\n\t"
+	".type syscall, @function\n"
+	"syscall:\n\t"
+	".cfi_startproc\n\t"
+	"mov wrap_system_call_target(%rip), %rax\n\t"
+	"test %rax, %rax\n\t"
+	"jz 1f\n\t"
+	"cmp $57, %rdi\n\t"
+	"je 1f\n\t"
+	"cmp $56, %rdi\n\t"
+	"jne 2f\n\t"
+	"test $0x100, %esi\n\t"
+	"jnz 2f\n\t"
+	"test %rdx, %rdx\n\t"
+	"jnz 2f\n"
+	"1:\tjmp wrap_system_call\n"
+	"2:\tjmp *%rax\n\t"
+	".cfi_endproc\n\t"
+	".size syscall, . - syscall\n\t"
+	".popsection");
+#endif

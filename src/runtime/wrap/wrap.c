@@ -1,0 +1,41 @@
+#include "wrap.h"
+
+#include <dlfcn.h>
+#include <limits.h>
+
+#include "runtime/sample/sampler.h"
+
+struct real real_functions;
+
+/* The last thing that a thread does, also when it is cancelled or calls pthread_exit. */
+static void end_thread(void *data)
+{
+	struct thread *t = data;
+
+	/* Other destructors may still run probes: come again in the last round. */
+	if (++t->destructor_rounds < PTHREAD_DESTRUCTOR_ITERATIONS) {
+		pthread_setspecific(real_functions.thread_key, t);
+		return;
+	}
+	thread_detach(t);
+	thread_free(t);
+}
+
+void wrap_init(void)
+{
+	if (real_functions.sendmmsg)
+		return;
+	pthread_key_create(&real_functions.thread_key, end_thread);
+#define FIND(ret, name, parameters) *(void **)&real_functions.name = dlsym(RTLD_NEXT, #name);
+	WRAPPED(FIND)
+#undef FIND
+	/* Of these dlsym finds the ones for programs of before 2003. */
+	*(void **)&real_functions.pthread_cond_wait = dlvsym(RTLD_NEXT, "pthread_cond_wait", "GLIBC_2.3.2");
+	*(void **)&real_functions.pthread_cond_timedwait =
+		dlvsym(RTLD_NEXT, "pthread_cond_timedwait", "GLIBC_2.3.2");
+}
+
+void raw_sigaction(int sig, const struct sigaction *action)
+{
+	REAL(sigaction)(sig, action, NULL);
+}

@@ -1,0 +1,18 @@
+/* All panes, in the order of their tabs. */
+#include "viewer/app/panes.h"
+
+const struct pane_class *const pane_classes[] = {
+	&tree_pane,
+	&reverse_pane,
+	&flat_pane,
+	&locations_pane,
+	&timeline_pane,
+	&communication_pane,
+	&diff_pane,
+	&quality_pane,
+	&source_pane,
+	&assembly_pane,
+	&help_pane,
+};
+
+const size_t pane_class_count = sizeof(pane_classes) / sizeof(*pane_classes);

@@ -1,0 +1,219 @@
+/*
+ * A tree as rows: what is open, in which order, from how large a share on, from which root. Knows numbers and
+ * names, nothing of screens. Children are sorted when their parent is open, and not before; nothing is done
+ * for nodes that are not shown. One thread.
+ */
+#ifndef HYB_FOREST_H
+#define HYB_FOREST_H
+
+#include <regex.h>
+
+#include "profile/metrics/columns.h"
+#include "profile/metrics/figures.h"
+#include "profile/profile.h"
+#include "profile/views/profile_diff.h"
+
+#define FOREST_NONE UINT32_MAX
+#define FOREST_ROWS_MAX 50000u /* that opening a whole subtree adds at most */
+#define FOREST_INDENT_MAX 32u /* levels that are indented; deeper ones stand at the last */
+#define FOREST_BACK_MAX 32u
+
+/* Of a difference, by node. */
+struct tree_pair {
+	struct profile_values before, after;
+	double change; /* ns: the largest at or below it */
+};
+
+/* What rows are made of: the caller's, not changed. */
+struct tree_source {
+	const struct profile_node *nodes; /* in depth-first order; node 0 is the root */
+	size_t count;
+	const struct profile_value *values; /* of the metrics of `columns`, or NULL */
+	const struct column_set *columns; /* or NULL */
+	const struct tree_pair
+		*pairs; /* or NULL: no difference. Else nodes and `values` have what is after */
+	const struct profile_value *before; /* of the metrics then, or NULL */
+	const uint64_t *child_calls; /* by node: calls of the nearest probes below */
+	uint64_t whole; /* ns that are 100 % */
+	bool blocked, calls, samples; /* whether a node has any */
+	bool flat; /* the root is no row */
+	bool reverse; /* what nodes have alone says nothing */
+};
+
+enum tree_column {
+	TREE_INCLUSIVE = 0, /* ns, as all times */
+	TREE_PERCENT, /* of the whole */
+	TREE_OF_PARENT, /* percent */
+	TREE_EXCLUSIVE,
+	TREE_BLOCKED,
+	TREE_CALLS,
+	TREE_CHILD_CALLS,
+	TREE_SAMPLES,
+	TREE_RATE, /* growth of inclusive time, ns a second */
+	TREE_BEFORE,
+	TREE_AFTER,
+	TREE_CHANGE,
+	TREE_CHANGE_PERCENT, /* of the whole */
+	TREE_CHANGE_EXCLUSIVE,
+	TREE_METRICS, /* + TREE_PARTS * column of the set + enum tree_part */
+};
+
+/* Of a metric. */
+enum tree_part {
+	TREE_PART_INCLUSIVE = 0,
+	TREE_PART_EXCLUSIVE,
+	TREE_PART_BEFORE, /* these in a difference */
+	TREE_PART_AFTER,
+	TREE_PART_CHANGE,
+	TREE_PART_CHANGE_EXCLUSIVE,
+	TREE_PARTS
+};
+
+static inline unsigned tree_metric(size_t column, enum tree_part part)
+{
+	return TREE_METRICS + TREE_PARTS * (unsigned)column + part;
+}
+
+struct tree_row {
+	uint32_t node;
+	uint32_t rest; /* not 0: stands for so many children of `node` that are too small to be shown */
+	uint32_t above; /* row of the parent */
+	uint32_t guides; /* bits: a line passes there on its way down */
+	uint32_t level; /* below the root shown */
+	uint8_t indent; /* guides in front */
+	bool branch; /* the last of them leads to this row; else it stands right below its parent */
+	bool last; /* of its siblings */
+};
+
+struct match;
+
+/* May be read; changed by the functions below, but for `cursor`. */
+struct forest {
+	struct tree_source source;
+	struct tree_row *rows;
+	size_t count, capacity;
+	uint32_t root, cursor; /* nodes */
+	uint32_t *zooms; /* roots before */
+	size_t zoom_count;
+	uint32_t marks[26]; /* nodes, or FOREST_NONE */
+	uint32_t back[FOREST_BACK_MAX]; /* where the cursor was before it jumped */
+	unsigned back_count;
+	unsigned sort;
+	bool ascending;
+	double threshold; /* percent of the whole, of time (difference: of changes in what orders it) */
+	double unit; /* ns that a printed 1.0 stands for */
+	int width; /* of a time */
+	/* by node: */
+	uint8_t *state;
+	uint32_t *first, *next, *sorted, *rest;
+	uint32_t generation; /* children that were sorted in another one are not sorted now */
+	struct match *past; /* to the nodes of the snapshot before; NULL: there is no rate */
+	const struct profile_node *past_nodes;
+	double past_seconds;
+	double *scratch; /* values of all columns, twice */
+	/* Of a difference that is ordered by a metric, by node: its largest change at or below; NULL: time
+	 * counts. */
+	double *changes;
+	double changes_whole; /* 100 % of that metric: what there was before, or else is after */
+};
+
+/* Zero bytes are an empty one. Functions that return int: 0 or HYB_ENOMEM, all is then as before. */
+void forest_release(struct forest *forest);
+
+/* Another tree. Without `adopt` only its root is open. With it what is open, the root, the cursor and
+ * marks are what they were, as far as the same nodes are there: the source before must still be good.
+ * `loose`: it tells call sites apart and the other one does not. `seconds`: by how much it is older, if rates
+ * are wanted (then it must stay good until the next call), else 0. */
+int forest_set(
+	struct forest *forest, const struct tree_source *source, bool adopt, bool loose, double seconds);
+
+int forest_sort(struct forest *forest, unsigned column, bool ascending);
+int forest_threshold(struct forest *forest, double percent);
+
+bool forest_has_children(const struct forest *forest, uint32_t node); /* also too small ones */
+bool forest_is_open(const struct forest *forest, uint32_t node);
+int forest_open(struct forest *forest, uint32_t node, bool open);
+/* All below too, level by level; *ret_all is false if there were too many. */
+int forest_open_all(struct forest *forest, uint32_t node, bool *ret_all);
+int forest_close_all(struct forest *forest, uint32_t node);
+/* Opens all that leads there, and leaves what was zoomed into if it is not below. */
+int forest_reveal(struct forest *forest, uint32_t node);
+/* Opens the child with most inclusive time (difference: change), and so on; the cursor goes to the end:
+ * what runs longer itself. */
+int forest_hot_path(struct forest *forest, uint32_t node);
+
+/* A node as the root; back again. False: there is nothing to go back to. */
+int forest_zoom(struct forest *forest, uint32_t node);
+bool forest_zoom_back(struct forest *forest);
+
+/* Remembers where the cursor is; goes back there: a node, or FOREST_NONE. */
+void forest_push(struct forest *forest);
+uint32_t forest_pop(struct forest *forest);
+
+/* The row of a node, or of what stands for it: the nearest one above. */
+size_t forest_row(const struct forest *forest, uint32_t node);
+
+/* --------------------------------------------------------- forest_find.c */
+
+/* The next node whose name fits, in the order of rows, what is closed included; behind the end it goes on at
+ * the root. `direction`: 1 or -1. `here`: the cursor's own, too. FOREST_NONE: there is none. A name
+ * is looked at once, however many nodes have it. */
+uint32_t forest_find(struct forest *forest, const regex_t *expression, int direction, bool here);
+
+/* ------------------------------------------------------- forest_values.c */
+
+/* Finds `changes` for the column of the order. 0 or HYB_ENOMEM. */
+int forest_weigh(struct forest *forest);
+/* How large a node is, as against forest_whole(): its inclusive time, or the changes at or below it. */
+double forest_size(const struct forest *forest, uint32_t node);
+double forest_whole(const struct forest *forest);
+/* By how much a node itself changed, with all below or alone, in what orders the difference. */
+double forest_change(const struct forest *forest, uint32_t node, bool alone);
+
+/* NAN: not known. */
+double forest_value(const struct forest *forest, uint32_t node, unsigned column);
+
+/* What a column shows of a node; "" if it is 0 where that says nothing. */
+const char *forest_cell(const struct forest *forest, uint32_t node, unsigned column, char text[FIGURE_SIZE]);
+/* Of what is left out below a node. */
+const char *forest_rest_cell(
+	const struct forest *forest, uint32_t node, unsigned column, char text[FIGURE_SIZE]);
+
+/* Whether values of the column are differences, with a sign. */
+bool forest_is_change(unsigned column);
+
+/* Share of the whole that gives a cell its colour, 0 to 1; below 0: it became less. */
+double forest_heat(const struct forest *forest, uint32_t node, unsigned column);
+
+/* Columns that there are, from left to right; at most `room`. */
+size_t forest_columns(const struct forest *forest, unsigned *ret_columns, size_t room);
+/* Of them those that find room in a width, a name of 30 columns beside them; the one of the order always.
+ * `shown_first` metrics are wanted. */
+size_t forest_layout(const struct forest *forest, int width, unsigned *ret_columns, size_t room);
+int forest_column_width(const struct forest *forest, unsigned column);
+/* "incl", "samples"; with the unit for a heading. */
+const char *forest_column_name(const struct forest *forest, unsigned column, char text[64]);
+void forest_column_heading(const struct forest *forest, unsigned column, char text[64]);
+/* Of a difference, what several columns have in common: "time", the name of a metric. Else "". */
+const char *forest_column_group(const struct forest *forest, unsigned column);
+
+/* -------------------------------------------------------- forest_match.c */
+
+/* Finds nodes of one tree in another: same kind, name, file (without its directory) and line below the same
+ * parent. NULL when memory is out. Both trees must live as long. */
+struct match *match_new(const struct profile_node *from, size_t from_count, const struct profile_node *to,
+	size_t to_count, bool loose);
+void match_free(struct match *match); /* accepts NULL */
+/* FOREST_NONE: it is not there, or memory is out. */
+uint32_t match_find(struct match *match, uint32_t node);
+
+/* State and cursor of `from` (as forest_set() says). */
+int forest_adopt(struct forest *forest, const struct forest *from, bool loose, double seconds);
+
+/* ----------------------------------------------------------- forest.c, for the other two */
+
+enum { FOREST_OPEN = 1, FOREST_BELOW = 2 };
+
+bool forest_is_visible(const struct forest *forest, uint32_t node); /* large enough */
+
+#endif

@@ -1,0 +1,134 @@
+/* Search in a forest. */
+#include <stdlib.h>
+
+#include "viewer/model/forest.h"
+
+/* What is known of names, by their addresses: a tree has few beside its nodes. */
+struct known {
+	const char *name;
+	bool fits;
+};
+
+struct names {
+	const regex_t *expression;
+	struct known *slots;
+	size_t size, used; /* size: a power of two */
+};
+
+static struct known *slot_of(struct known *slots, size_t size, const char *name)
+{
+	size_t s = (size_t)((uintptr_t)name * 0x9e3779b97f4a7c15u >> 20) & (size - 1);
+
+	while (slots[s].name && slots[s].name != name)
+		s = (s + 1) & (size - 1);
+	return &slots[s];
+}
+
+static void grow(struct names *names)
+{
+	size_t size = names->size ? 2 * names->size : 1024;
+	struct known *slots = calloc(size, sizeof(*slots));
+
+	if (!slots)
+		return;
+	for (size_t i = 0; i < names->size; i++)
+		if (names->slots[i].name)
+			*slot_of(slots, size, names->slots[i].name) = names->slots[i];
+	free(names->slots);
+	names->slots = slots;
+	names->size = size;
+}
+
+static bool fits(struct names *names, const char *name)
+{
+	struct known *known;
+
+	if (2 * names->used >= names->size)
+		grow(names);
+	if (names->used + 1 >= names->size) /* memory is out */
+		return !regexec(names->expression, name, 0, NULL, 0);
+	known = slot_of(names->slots, names->size, name);
+	if (!known->name) {
+		*known = (struct known){name, !regexec(names->expression, name, 0, NULL, 0)};
+		names->used++;
+	}
+	return known->fits;
+}
+
+static bool node_fits(const struct forest *f, struct names *names, uint32_t node)
+{
+	return (node || !f->source.flat) && fits(names, f->source.nodes[node].name);
+}
+
+/* Children in the order of rows if they were sorted, else in that of the tree. */
+static uint32_t seek_visible(const struct forest *f, uint32_t node)
+{
+	while (node && !forest_is_visible(f, node))
+		node = f->source.nodes[node].next_sibling;
+	return node;
+}
+
+static uint32_t first_of(const struct forest *f, uint32_t node)
+{
+	return f->sorted[node] == f->generation ? f->first[node]
+						: seek_visible(f, f->source.nodes[node].first_child);
+}
+
+static uint32_t next_of(const struct forest *f, uint32_t node)
+{
+	const struct profile_node *n = &f->source.nodes[node];
+
+	return f->sorted[n->parent] == f->generation ? f->next[node] : seek_visible(f, n->next_sibling);
+}
+
+/* The node behind this one; FOREST_NONE: it was the last. */
+static uint32_t step(const struct forest *f, uint32_t node)
+{
+	uint32_t to = first_of(f, node);
+
+	while (!to && node != f->root) {
+		to = next_of(f, node);
+		node = f->source.nodes[node].parent;
+	}
+	return to ? to : FOREST_NONE;
+}
+
+static uint32_t find_forwards(const struct forest *f, struct names *names, bool here)
+{
+	uint32_t node = here ? f->cursor : step(f, f->cursor);
+
+	for (; node != FOREST_NONE; node = step(f, node))
+		if (node_fits(f, names, node))
+			return node;
+	for (node = f->root; node != FOREST_NONE; node = step(f, node)) {
+		if (node_fits(f, names, node))
+			return node;
+		if (node == f->cursor)
+			break;
+	}
+	return FOREST_NONE;
+}
+
+static uint32_t find_backwards(const struct forest *f, struct names *names, bool here)
+{
+	uint32_t best = FOREST_NONE;
+
+	if (here && node_fits(f, names, f->cursor))
+		return f->cursor;
+	for (uint32_t node = f->root; node != FOREST_NONE; node = step(f, node)) {
+		if (node == f->cursor && best != FOREST_NONE)
+			break;
+		if (node_fits(f, names, node))
+			best = node;
+	}
+	return best;
+}
+
+uint32_t forest_find(struct forest *f, const regex_t *expression, int direction, bool here)
+{
+	struct names names = {.expression = expression};
+	uint32_t node = direction > 0 ? find_forwards(f, &names, here) : find_backwards(f, &names, here);
+
+	free(names.slots);
+	return node;
+}

@@ -1,0 +1,571 @@
+/* What the columns of a forest are, and what they show. */
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "viewer/model/forest.h"
+
+#define NAME_ROOM 34 /* columns that names have at least; tables have no guides in front */
+#define TABLE_NAME_ROOM 30
+#define RATE_LEAST 5e5 /* ns in a second: what shows */
+#define MORE_ROOM 50 /* before what nobody asked for is shown */
+
+static const struct {
+	const char *name;
+	int width; /* 0: that of a time */
+} texts[TREE_METRICS] = {
+	[TREE_INCLUSIVE] = {"incl", 0},
+	[TREE_PERCENT] = {"%", 7},
+	[TREE_OF_PARENT] = {"%parent", 8},
+	[TREE_EXCLUSIVE] = {"excl", 0},
+	[TREE_BLOCKED] = {"blocked", 0},
+	[TREE_CALLS] = {"calls", 8},
+	[TREE_CHILD_CALLS] = {"below", 8},
+	[TREE_SAMPLES] = {"samples", 8},
+	[TREE_RATE] = {"now", 8},
+	[TREE_BEFORE] = {"before", 0},
+	[TREE_AFTER] = {"after", 0},
+	[TREE_CHANGE] = {"change", 0},
+	[TREE_CHANGE_PERCENT] = {"change%", 8},
+	[TREE_CHANGE_EXCLUSIVE] = {"exclchange", 0},
+};
+
+/* ---------------------------------------------------------------- values */
+
+static const struct column *metric_of(const struct forest *f, unsigned column)
+{
+	size_t i = (column - TREE_METRICS) / TREE_PARTS;
+
+	return column >= TREE_METRICS && f->source.columns && i < f->source.columns->count
+		       ? &f->source.columns->items[i]
+		       : NULL;
+}
+
+static enum tree_part part_of(unsigned column)
+{
+	return (enum tree_part)((column - TREE_METRICS) % TREE_PARTS);
+}
+
+bool forest_is_change(unsigned column)
+{
+	return column == TREE_CHANGE || column == TREE_CHANGE_PERCENT || column == TREE_CHANGE_EXCLUSIVE ||
+	       (column >= TREE_METRICS && part_of(column) >= TREE_PART_CHANGE);
+}
+
+/* Of what a node has now, or had before. */
+static double side_value(const struct forest *f, uint32_t node, size_t column, bool alone, bool before)
+{
+	const struct column_set *set = f->source.columns;
+	const struct profile_node *n = &f->source.nodes[node];
+	const struct profile_value *all = before ? f->source.before : f->source.values;
+	const struct profile_value *values = all ? all + (size_t)node * set->metrics : NULL;
+	uint64_t inclusive = n->inclusive, exclusive = n->exclusive + n->blocked;
+
+	if (column < set->metrics)
+		return !values ? NAN : (double)(alone ? values[column].exclusive : values[column].inclusive);
+	if (before) {
+		const struct profile_values *v = &f->source.pairs[node].before;
+
+		inclusive = v->inclusive;
+		exclusive = v->exclusive + v->blocked;
+	}
+	columns_evaluate(set, values, (double)inclusive / 1e9, (double)exclusive / 1e9, f->scratch,
+		f->scratch + set->count);
+	return f->scratch[column + (alone ? set->count : 0)];
+}
+
+static double metric_value(const struct forest *f, uint32_t node, unsigned column)
+{
+	size_t i = (column - TREE_METRICS) / TREE_PARTS;
+	enum tree_part part = part_of(column);
+	bool alone = part == TREE_PART_EXCLUSIVE || part == TREE_PART_CHANGE_EXCLUSIVE;
+
+	if (part >= TREE_PART_BEFORE && !f->source.pairs)
+		return NAN;
+	if (part == TREE_PART_BEFORE)
+		return side_value(f, node, i, false, true);
+	if (part < TREE_PART_CHANGE)
+		return side_value(f, node, i, alone, false);
+	return side_value(f, node, i, alone, false) - side_value(f, node, i, alone, true);
+}
+
+static double share(double part, double whole)
+{
+	return whole != 0 ? part * 100 / whole : 0;
+}
+
+static double percent(const struct forest *f, uint32_t node)
+{
+	const struct profile_node *n = &f->source.nodes[node];
+	/* What waited outside all probes is no part of the whole. */
+	uint64_t waited = n->kind == PROFILE_ROOT ? n->blocked : 0;
+	double p = share((double)(n->inclusive - (node ? waited : 0)), (double)f->source.whole);
+
+	return !node && p > 100 ? 100 : p;
+}
+
+static double rate(const struct forest *f, uint32_t node)
+{
+	uint32_t past = f->past ? match_find(f->past, node) : FOREST_NONE;
+	double grown = (double)f->source.nodes[node].inclusive;
+
+	if (!f->past)
+		return NAN;
+	if (past != FOREST_NONE)
+		grown -= (double)f->past_nodes[past].inclusive;
+	return grown / f->past_seconds;
+}
+
+static double difference(uint64_t after, uint64_t before)
+{
+	return (double)(int64_t)(after - before);
+}
+
+static double change_value(const struct forest *f, uint32_t node, unsigned column)
+{
+	const struct tree_pair *p;
+	double waited = 0;
+
+	if (!f->source.pairs)
+		return NAN;
+	p = &f->source.pairs[node];
+	switch (column) {
+	case TREE_BEFORE:
+		return (double)p->before.inclusive;
+	case TREE_AFTER:
+		return (double)p->after.inclusive;
+	case TREE_CHANGE:
+		return difference(p->after.inclusive, p->before.inclusive);
+	case TREE_CHANGE_PERCENT:
+		/* What waited outside all probes is no part of the whole. */
+		if (f->source.nodes[node].kind == PROFILE_ROOT)
+			waited = difference(p->after.blocked, p->before.blocked);
+		return share(difference(p->after.inclusive, p->before.inclusive) - waited,
+			(double)f->source.whole);
+	}
+	return difference(p->after.exclusive, p->before.exclusive);
+}
+
+double forest_value(const struct forest *f, uint32_t node, unsigned column)
+{
+	const struct profile_node *n = &f->source.nodes[node];
+
+	switch (column) {
+	case TREE_INCLUSIVE:
+		return (double)n->inclusive;
+	case TREE_PERCENT:
+		return percent(f, node);
+	case TREE_OF_PARENT:
+		return node ? share((double)n->inclusive, (double)f->source.nodes[n->parent].inclusive) : 100;
+	case TREE_EXCLUSIVE:
+		return (double)n->exclusive;
+	case TREE_BLOCKED:
+		return (double)n->blocked;
+	case TREE_CALLS:
+		return (double)n->calls;
+	case TREE_CHILD_CALLS:
+		return (double)f->source.child_calls[node];
+	case TREE_SAMPLES:
+		return (double)n->samples;
+	case TREE_RATE:
+		return rate(f, node);
+	case TREE_BEFORE:
+	case TREE_AFTER:
+	case TREE_CHANGE:
+	case TREE_CHANGE_PERCENT:
+	case TREE_CHANGE_EXCLUSIVE:
+		return change_value(f, node, column);
+	}
+	return metric_of(f, column) ? metric_value(f, node, column) : NAN;
+}
+
+/* What the root has of a metric, on the side where it is more. */
+static double most_of(const struct forest *f, unsigned column)
+{
+	size_t i = (column - TREE_METRICS) / TREE_PARTS;
+	double most = fabs(side_value(f, 0, i, false, false));
+
+	return f->source.pairs ? fmax(most, fabs(side_value(f, 0, i, false, true))) : most;
+}
+
+/* ------------------------------------------------ what a difference goes by */
+
+/* All that there is of a metric on one side, as hybrid-report has it. */
+static double sum_of(const struct forest *f, size_t column, bool before)
+{
+	double sum = 0;
+
+	for (uint32_t i = 0; i < f->source.count; i++)
+		sum += fabs(side_value(f, i, column, true, before));
+	return sum;
+}
+
+int forest_weigh(struct forest *f)
+{
+	const struct column *c = f->source.pairs ? metric_of(f, f->sort) : NULL;
+	size_t column = (f->sort - TREE_METRICS) / TREE_PARTS;
+
+	free(f->changes);
+	f->changes = NULL;
+	if (!c || c->ratio)
+		return 0;
+	f->changes = calloc(f->source.count, sizeof(*f->changes));
+	if (!f->changes)
+		return HYB_ENOMEM;
+	for (uint32_t i = 0; i < f->source.count; i++) {
+		double change = fabs(forest_value(f, i, tree_metric(column, TREE_PART_CHANGE)));
+
+		f->changes[i] = isnan(change) ? 0 : change;
+	}
+	for (size_t i = f->source.count; i-- > 1;) {
+		double *above = &f->changes[f->source.nodes[i].parent];
+
+		*above = fmax(*above, f->changes[i]);
+	}
+	f->changes_whole = sum_of(f, column, true);
+	if (!(f->changes_whole > 0))
+		f->changes_whole = sum_of(f, column, false);
+	return 0;
+}
+
+double forest_size(const struct forest *f, uint32_t node)
+{
+	if (f->changes)
+		return f->changes[node];
+	return f->source.pairs ? f->source.pairs[node].change : (double)f->source.nodes[node].inclusive;
+}
+
+double forest_whole(const struct forest *f)
+{
+	return f->changes ? f->changes_whole : (double)f->source.whole;
+}
+
+double forest_change(const struct forest *f, uint32_t node, bool alone)
+{
+	size_t column = (f->sort - TREE_METRICS) / TREE_PARTS;
+
+	if (f->changes)
+		return forest_value(
+			f, node, tree_metric(column, alone ? TREE_PART_CHANGE_EXCLUSIVE : TREE_PART_CHANGE));
+	return forest_value(f, node, alone ? TREE_CHANGE_EXCLUSIVE : TREE_CHANGE);
+}
+
+double forest_heat(const struct forest *f, uint32_t node, unsigned column)
+{
+	double whole;
+
+	switch (column) {
+	case TREE_INCLUSIVE:
+	case TREE_PERCENT:
+		return percent(f, node) / 100;
+	case TREE_EXCLUSIVE:
+	case TREE_CHANGE:
+	case TREE_CHANGE_EXCLUSIVE:
+		return share(forest_value(f, node, column), (double)f->source.whole) / 100;
+	case TREE_RATE:
+		whole = forest_value(f, 0, TREE_RATE);
+		return f->past && whole > 0 ? forest_value(f, node, TREE_RATE) / whole : 0;
+	}
+	if (!metric_of(f, column) || metric_of(f, column)->ratio)
+		return 0;
+	whole = most_of(f, column);
+	return whole > 0 && forest_is_change(column) ? forest_value(f, node, column) / whole
+	       : whole > 0                           ? fabs(forest_value(f, node, column)) / whole
+						     : 0;
+}
+
+/* ----------------------------------------------------------------- cells */
+
+/* A value of a metric. */
+static const char *metric_cell(
+	const struct forest *f, const struct column *c, unsigned column, double value, char text[FIGURE_SIZE])
+{
+	enum tree_part part = part_of(column);
+	const char *sign = forest_is_change(column) && value >= 0 ? "+" : "";
+	char number[FIGURE_SIZE];
+
+	if (part == TREE_PART_EXCLUSIVE && (value == 0 || isnan(value)))
+		return text;
+	if ((part == TREE_PART_BEFORE || part == TREE_PART_AFTER) && value == 0)
+		return text;
+	figure_value(c, value, figure_unit(figure_seconds(c, most_of(f, column))), number);
+	snprintf(text, FIGURE_SIZE, "%s%.*s", sign, FIGURE_SIZE - 2, number);
+	return text;
+}
+
+/* Text of a value, whatever node it is of. */
+static const char *cell(const struct forest *f, unsigned column, double value, char text[FIGURE_SIZE])
+{
+	const struct column *c = metric_of(f, column);
+
+	*text = 0;
+	switch (column) {
+	case TREE_EXCLUSIVE:
+	case TREE_BLOCKED:
+	case TREE_BEFORE:
+	case TREE_AFTER:
+		if (value == 0)
+			break;
+		/* fall through */
+	case TREE_INCLUSIVE:
+		snprintf(text, FIGURE_SIZE, "%.3f", value / f->unit);
+		break;
+	case TREE_CHANGE:
+	case TREE_CHANGE_EXCLUSIVE:
+		snprintf(text, FIGURE_SIZE, "%+.3f", value / f->unit);
+		break;
+	case TREE_PERCENT:
+	case TREE_OF_PARENT:
+		snprintf(text, FIGURE_SIZE, "%.1f", value);
+		break;
+	case TREE_CHANGE_PERCENT:
+		snprintf(text, FIGURE_SIZE, "%+.1f", value);
+		break;
+	case TREE_CALLS:
+	case TREE_CHILD_CALLS:
+	case TREE_SAMPLES:
+		if (value > 0)
+			figure_count((uint64_t)value, text);
+		break;
+	case TREE_RATE: /* each reading knows a little better what a sample stands for: no growth */
+		if (value >= RATE_LEAST)
+			snprintf(text, FIGURE_SIZE, "%.3f", value / 1e9);
+		break;
+	}
+	return c ? metric_cell(f, c, column, value, text) : text;
+}
+
+const char *forest_cell(const struct forest *f, uint32_t node, unsigned column, char text[FIGURE_SIZE])
+{
+	return cell(f, column, forest_value(f, node, column), text);
+}
+
+/* Whether a column of what is left out adds up to something: rows of a table contain each other. */
+static bool adds_up(const struct forest *f, unsigned column)
+{
+	switch (column) {
+	case TREE_EXCLUSIVE:
+	case TREE_BLOCKED:
+	case TREE_SAMPLES:
+		return f->source.flat;
+	case TREE_INCLUSIVE:
+	case TREE_PERCENT:
+	case TREE_OF_PARENT:
+		return !f->source.flat;
+	}
+	if (metric_of(f, column))
+		return part_of(column) == TREE_PART_CHANGE && !metric_of(f, column)->ratio;
+	return column == TREE_BEFORE || column == TREE_AFTER || column == TREE_CHANGE ||
+	       column == TREE_CHANGE_PERCENT;
+}
+
+const char *forest_rest_cell(const struct forest *f, uint32_t node, unsigned column, char text[FIGURE_SIZE])
+{
+	const struct profile_node *nodes = f->source.nodes;
+	double sum = 0;
+
+	*text = 0;
+	if (!adds_up(f, column))
+		return text;
+	for (uint32_t c = nodes[node].first_child; c; c = nodes[c].next_sibling)
+		if (!forest_is_visible(f, c))
+			sum += forest_value(f, c, column);
+	return cell(f, column, sum, text);
+}
+
+/* --------------------------------------------------------------- columns */
+
+/* By part: behind a metric's name. */
+static const char *const parts[TREE_PARTS] = {
+	[TREE_PART_INCLUSIVE] = "",
+	[TREE_PART_EXCLUSIVE] = "excl",
+	[TREE_PART_BEFORE] = "before",
+	[TREE_PART_AFTER] = "after",
+	[TREE_PART_CHANGE] = "change",
+	[TREE_PART_CHANGE_EXCLUSIVE] = "exclchange",
+};
+
+const char *forest_column_name(const struct forest *f, unsigned column, char text[64])
+{
+	const struct column *c = metric_of(f, column);
+	const char *part = c ? parts[part_of(column)] : "";
+
+	snprintf(text, 64, "%.50s%s%s",
+		c                       ? c->name
+		: column < TREE_METRICS ? texts[column].name
+					: "",
+		*part ? ":" : "", part);
+	return text;
+}
+
+int forest_column_width(const struct forest *f, unsigned column)
+{
+	const struct column *c = metric_of(f, column);
+
+	if (c)
+		return figure_width(c) + 1 + (part_of(column) == TREE_PART_CHANGE_EXCLUSIVE);
+	return texts[column].width ? texts[column].width
+				   : f->width + 1 + 2 * (column == TREE_CHANGE_EXCLUSIVE);
+}
+
+const char *forest_column_group(const struct forest *f, unsigned column)
+{
+	const struct column *c = metric_of(f, column);
+
+	if (!f->source.pairs)
+		return "";
+	return c ? c->name : "time";
+}
+
+/* The end of a long name says more: "perf::PAGE-FAULTS". */
+void forest_column_heading(const struct forest *f, unsigned column, char text[64])
+{
+	const struct column *c = metric_of(f, column);
+	size_t room = (size_t)forest_column_width(f, column) - 1;
+	const char *name, *last;
+
+	if (!c) {
+		snprintf(text, 64, "%s", texts[column].name);
+		return;
+	}
+	name = c->name;
+	last = strrchr(name, ':');
+	if (part_of(column) != TREE_PART_INCLUSIVE) {
+		snprintf(text, 64, "%s",
+			part_of(column) == TREE_PART_EXCLUSIVE && c->level ? "alone"
+									   : parts[part_of(column)]);
+		return;
+	}
+	if (strlen(name) > room && last && last[1])
+		name = last + 1;
+	snprintf(text, 64, "%.*s", (int)room, name);
+}
+
+/* The metrics asked for, or those that are not. */
+static size_t add_metrics(const struct forest *f, bool asked, enum tree_part from, enum tree_part to,
+	unsigned *columns, size_t count, size_t room)
+{
+	const struct column_set *set = f->source.columns;
+
+	if (!set || (!f->source.values && set->metrics))
+		return count;
+	for (size_t i = 0; i < set->count; i++) {
+		bool is_shown = false;
+
+		for (size_t k = 0; k < set->shown_count; k++)
+			is_shown |= set->shown[k] == i;
+		for (unsigned part = from; i != set->metrics && is_shown == asked && part <= to; part++)
+			if (count < room)
+				columns[count++] = tree_metric(i, (enum tree_part)part);
+	}
+	return count;
+}
+
+static bool has_column(const struct forest *f, unsigned column)
+{
+	const struct tree_source *s = &f->source;
+	bool is_change = column >= TREE_BEFORE && column < TREE_METRICS;
+
+	switch (column) {
+	case TREE_EXCLUSIVE:
+		return !s->pairs && !s->reverse;
+	case TREE_BLOCKED:
+		return !s->pairs && !s->reverse && s->blocked;
+	case TREE_CALLS:
+		return !s->pairs && s->calls;
+	case TREE_CHILD_CALLS:
+		return !s->pairs && s->calls && !s->reverse && !s->flat;
+	case TREE_SAMPLES:
+		return !s->pairs && s->samples;
+	case TREE_OF_PARENT:
+		return !s->pairs && !s->flat;
+	case TREE_RATE:
+		return f->past;
+	}
+	return is_change == (s->pairs != NULL);
+}
+
+size_t forest_columns(const struct forest *f, unsigned *columns, size_t room)
+{
+	size_t count = 0;
+
+	for (unsigned c = 0; c < TREE_METRICS && count < room; c++)
+		if (has_column(f, c))
+			columns[count++] = c;
+	for (unsigned asked = 2; asked-- > 0;) {
+		if (f->source.pairs) {
+			count = add_metrics(
+				f, asked, TREE_PART_BEFORE, TREE_PART_CHANGE_EXCLUSIVE, columns, count, room);
+			continue;
+		}
+		count = add_metrics(f, asked, TREE_PART_INCLUSIVE, TREE_PART_INCLUSIVE, columns, count, room);
+		if (!f->source.reverse)
+			count = add_metrics(
+				f, asked, TREE_PART_EXCLUSIVE, TREE_PART_EXCLUSIVE, columns, count, room);
+	}
+	return count;
+}
+
+/* The order in which columns get room. */
+static size_t wanted_columns(const struct forest *f, unsigned *wanted, size_t room, size_t *ret_asked)
+{
+	static const unsigned first[] = {TREE_INCLUSIVE, TREE_PERCENT, TREE_BEFORE, TREE_AFTER, TREE_CHANGE,
+		TREE_RATE},
+			      then[] = {TREE_EXCLUSIVE, TREE_BLOCKED, TREE_CALLS, TREE_SAMPLES,
+				      TREE_OF_PARENT, TREE_CHANGE_PERCENT, TREE_CHANGE_EXCLUSIVE,
+				      TREE_CHILD_CALLS};
+	enum tree_part asked = TREE_PART_INCLUSIVE, alone = TREE_PART_EXCLUSIVE;
+	size_t count = 0;
+
+	wanted[count++] = f->sort;
+	if (f->source.pairs) {
+		asked = TREE_PART_CHANGE;
+		alone = TREE_PART_CHANGE_EXCLUSIVE;
+		count = add_metrics(f, true, TREE_PART_BEFORE, TREE_PART_CHANGE, wanted, count, room - 32);
+		wanted[count++] = TREE_CHANGE;
+	}
+	for (size_t i = 0; i < sizeof(first) / sizeof(*first); i++)
+		wanted[count++] = first[i];
+	if (f->source.reverse)
+		wanted[count++] = TREE_OF_PARENT;
+	if (f->source.flat)
+		wanted[count++] = TREE_EXCLUSIVE;
+	count = add_metrics(f, true, asked, asked, wanted, count, room - 16);
+	for (size_t i = 0; i < sizeof(then) / sizeof(*then); i++)
+		wanted[count++] = then[i];
+	*ret_asked = count;
+	count = add_metrics(f, true, alone, alone, wanted, count, room);
+	return add_metrics(f, false, asked, asked, wanted, count, room);
+}
+
+static bool is_among(const unsigned *columns, size_t count, unsigned column)
+{
+	for (size_t i = 0; i < count; i++)
+		if (columns[i] == column)
+			return true;
+	return false;
+}
+
+size_t forest_layout(const struct forest *f, int width, unsigned *columns, size_t room)
+{
+	unsigned all[128], wanted[128], chosen[128];
+	size_t all_count = forest_columns(f, all, 128), asked, count = 0, chosen_count = 0;
+	size_t wanted_count = wanted_columns(f, wanted, 128, &asked);
+	int used = 2, names = f->source.flat ? TABLE_NAME_ROOM : NAME_ROOM;
+
+	for (size_t i = 0; i < wanted_count; i++) {
+		int w = forest_column_width(f, wanted[i]);
+
+		if (!is_among(all, all_count, wanted[i]) || is_among(chosen, chosen_count, wanted[i]) ||
+			(i && used + w + (i < asked ? names : MORE_ROOM) > width))
+			continue;
+		chosen[chosen_count++] = wanted[i];
+		used += w;
+	}
+	for (size_t i = 0; i < all_count && count < room; i++)
+		if (is_among(chosen, chosen_count, all[i]))
+			columns[count++] = all[i];
+	return count;
+}
