@@ -104,7 +104,7 @@ class Location:
     slowed: int
     events: int  # records in the trace
     events_lost: int
-    source: str  # what made the samples: "cpu-timer", "task-clock", "timer", "wall" or "none"
+    source: str  # what made the samples: "cpu_timer", "task_clock", "timer", "wall", "event" or "none"
     open: int  # regions that were open at the end
 
     def __init__(self, process: Process, index: int, facts: Dict[str, Any]) -> None:

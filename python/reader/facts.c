@@ -1,6 +1,8 @@
 /* Processes and locations as dicts. */
 #include <stddef.h>
 
+#include "format/words.h"
+
 #include "experiment.h"
 
 enum fact_type {
@@ -21,21 +23,8 @@ struct fact {
 	const char *name;
 	size_t offset;
 	enum fact_type type;
-	const char *const *words; /* up to a NULL; "" has no name */
+	const struct words *words;
 };
-
-static const char *const sources[] = {"none", "cpu-timer", "task-clock", "timer", "wall", NULL};
-static const char *const states[] = {"", "running", "exited", "exec", "stopped", NULL};
-static const char *const partials[] = {"", "no_rule", "bad_stack", "too_deep", NULL};
-static const char *const drops[] = {"in_probe", "no_space", "paused", "idle", "stopped", "no_stack", NULL};
-static const char *const faults[] = {
-	"not_entered", "not_left", "too_deep", "nested", "no_space", "too_many", NULL};
-static const char *const pythons[] = {"woven", "lost", "unmatched", "released", NULL};
-static const char *const mpis[] = {"errors", "inside", "abandoned", "untracked", NULL};
-static const char *const costs[] = {"interrupts", "switches", "threads", "processes", NULL};
-static const char *const calls[] = {"skipped", "function", "function_skipped", "function_left_out", "python",
-	"python_skipped", "python_left_out", NULL};
-static const char *const threads[] = {"single", "funneled", "serialized", "multiple", NULL};
 
 /* The last argument is the type, and perhaps `.words = ...`. */
 #define FACT(struct_, name_, ...) \
@@ -51,8 +40,8 @@ static const struct fact process_facts[] = {
 	PROCESS(pid, FACT_U32),
 	PROCESS(ppid, FACT_U32),
 	PROCESS(image, FACT_U32),
-	PROCESS(state, FACT_WORD, .words = states),
-	PROCESS(source, FACT_WORD, .words = sources),
+	PROCESS(state, FACT_WORD, .words = &words_state),
+	PROCESS(source, FACT_WORD, .words = &words_source),
 	PROCESS(rate, FACT_U32),
 	PROCESS(trace_events, FACT_BOOL),
 	PROCESS(tick_ns, FACT_REAL),
@@ -65,12 +54,12 @@ static const struct fact process_facts[] = {
 	PROCESS(regions_lost, FACT_U64),
 	PROCESS(names_cut, FACT_U64),
 	PROCESS(probe_cost, FACT_SOME),
-	PROCESS(call_cost, FACT_COUNTS, .words = calls),
+	PROCESS(call_cost, FACT_COUNTS, .words = &words_probe_kind),
 	PROCESS(file_size, FACT_U64),
 	PROCESS(world, FACT_SOME),
 	PROCESS(rank, FACT_RANK),
 	PROCESS(world_size, FACT_U32),
-	PROCESS(thread_level, FACT_WORD, .words = threads),
+	PROCESS(thread_level, FACT_WORD, .words = &words_thread_level),
 	PROCESS(clock_domain, FACT_SOME),
 	PROCESS(clock_shift_start, FACT_I64),
 	PROCESS(clock_shift_end, FACT_I64),
@@ -87,15 +76,15 @@ static const struct fact location_facts[] = {
 	LOCATION(cpu, FACT_U64),
 	LOCATION(samples, FACT_U64),
 	LOCATION(taken, FACT_U64),
-	LOCATION(partial, FACT_COUNTS, .words = partials),
-	LOCATION(dropped, FACT_COUNTS, .words = drops),
-	LOCATION(faults, FACT_COUNTS, .words = faults),
-	LOCATION(python, FACT_COUNTS, .words = pythons),
-	LOCATION(mpi, FACT_COUNTS, .words = mpis),
+	LOCATION(partial, FACT_COUNTS, .words = &words_partial),
+	LOCATION(dropped, FACT_COUNTS, .words = &words_drop),
+	LOCATION(faults, FACT_COUNTS, .words = &words_fault),
+	LOCATION(python, FACT_COUNTS, .words = &words_python),
+	LOCATION(mpi, FACT_COUNTS, .words = &words_mpi),
 	LOCATION(frames, FACT_U64),
 	LOCATION(guessed, FACT_U64),
 	LOCATION(handler_time, FACT_U64),
-	LOCATION(cost, FACT_COUNTS, .words = costs),
+	LOCATION(cost, FACT_COUNTS, .words = &words_cost),
 	LOCATION(left_out, FACT_U64),
 	LOCATION(python_left_out, FACT_U64),
 	LOCATION(threads, FACT_U64),
@@ -104,7 +93,7 @@ static const struct fact location_facts[] = {
 	LOCATION(slowed, FACT_U64),
 	LOCATION(events, FACT_U64),
 	LOCATION(events_lost, FACT_U64),
-	LOCATION(source, FACT_WORD, .words = sources),
+	LOCATION(source, FACT_WORD, .words = &words_source),
 	LOCATION(open, FACT_U32),
 };
 
@@ -125,20 +114,19 @@ static int append(PyObject *list, PyObject *value)
 	return error;
 }
 
-static PyObject *word(const char *const *words, unsigned number)
+static PyObject *word(const struct words *words, unsigned number)
 {
-	for (unsigned i = 0; words[i]; i++)
-		if (i == number && *words[i])
-			return PyUnicode_InternFromString(words[i]);
-	return PyUnicode_FromFormat("unknown (%u)", number);
+	return word_known(words, number) ? PyUnicode_InternFromString(word_key(words, number))
+					 : PyUnicode_FromFormat("unknown (%u)", number);
 }
 
-static PyObject *counts(const char *const *words, const uint64_t *numbers)
+static PyObject *counts(const struct words *words, const uint64_t *numbers)
 {
 	PyObject *dict = PyDict_New();
 
-	for (size_t i = 0; dict && words[i]; i++)
-		if (*words[i] && set_item(dict, words[i], PyLong_FromUnsignedLongLong(numbers[i])))
+	for (size_t i = 0; dict && i < words->count; i++)
+		if (word_known(words, i) &&
+			set_item(dict, word_key(words, i), PyLong_FromUnsignedLongLong(numbers[i])))
 			Py_CLEAR(dict);
 	return dict;
 }
@@ -194,20 +182,18 @@ static PyObject *facts_dict(const struct fact *facts, size_t count, const void *
 
 static PyObject *note(const struct hyb_process *process, size_t i)
 {
-	static const char *const severities[] = {"", "information", "warning", "error", NULL};
 	const struct hyb_note *n = &process->notes[i];
 
 	return Py_BuildValue(
-		"(KNN)", (unsigned long long)n->time, word(severities, n->severity), text(n->text));
+		"(KNN)", (unsigned long long)n->time, word(&words_severity, n->severity), text(n->text));
 }
 
 static PyObject *child(const struct hyb_process *process, size_t i)
 {
-	static const char *const kinds[] = {"", "fork", "exec", NULL};
 	const struct hyb_child *c = &process->children[i];
 
-	return Py_BuildValue(
-		"(KINN)", (unsigned long long)c->time, (unsigned)c->pid, word(kinds, c->kind), text(c->path));
+	return Py_BuildValue("(KINN)", (unsigned long long)c->time, (unsigned)c->pid,
+		word(&words_child, c->kind), text(c->path));
 }
 
 static PyObject *module(const struct hyb_process *process, size_t i)
@@ -223,10 +209,9 @@ static PyObject *module(const struct hyb_process *process, size_t i)
 
 static PyObject *handle(const struct hyb_process *process, size_t i)
 {
-	static const char *const types[] = {"", "communicator", "window", "file", NULL};
 	const struct hyb_handle *h = &process->handles[i];
 
-	return Py_BuildValue("(INNKKIIII)", (unsigned)h->id, word(types, h->type), text(h->name),
+	return Py_BuildValue("(INNKKIIII)", (unsigned)h->id, word(&words_handle, h->type), text(h->name),
 		(unsigned long long)h->identity, (unsigned long long)h->parent, (unsigned)h->rank,
 		(unsigned)h->size, (unsigned)h->remote, (unsigned)h->group);
 }

@@ -1,5 +1,8 @@
 #include <string.h>
 
+#include "format/words.h"
+#include "profile/profile.h"
+
 #include "experiment.h"
 
 PyObject *raise_error(struct state *state, const struct hyb_error *error)
@@ -116,11 +119,11 @@ static PyObject *open_path(PyObject *module, PyObject *args)
 
 /* ----------------------------------------------------------------- module */
 
-static int make_words(PyObject **words, const char *const *texts, size_t count)
+static int make_words(PyObject **ret, const struct words *words)
 {
 	for (size_t i = 0; i < KINDS; i++) {
-		words[i] = PyUnicode_InternFromString(i < count && texts[i] ? texts[i] : "unknown");
-		if (!words[i])
+		ret[i] = PyUnicode_InternFromString(word_key(words, i));
+		if (!ret[i])
 			return -1;
 	}
 	return 0;
@@ -128,20 +131,9 @@ static int make_words(PyObject **words, const char *const *texts, size_t count)
 
 static int make_kinds(struct state *state)
 {
-	static const char *const nodes[] = {
-		NULL, "root", "region", "function", "call", "leaf", "partial", "python", "await", "message"};
-	static const char *const events[] = {NULL, "sample", "enter", "leave", "complete", "counter",
-		"marker", "gap", "message", "posted", "sent", "tested", "cancelled", "collected", "done",
-		"epoch", "failed", "created", "freed"};
-	static const char *const messages[] = {
-		NULL, "send", "recv", "collective", "put", "get", "update", "read", "write"};
-	static const char *const rows[] = {NULL, "root", "probe", "intermediate", "leaf", "incomplete"};
-
-	return make_words(state->node_kinds, nodes, sizeof(nodes) / sizeof(*nodes)) ||
-			       make_words(state->event_kinds, events, sizeof(events) / sizeof(*events)) ||
-			       make_words(state->row_kinds, rows, sizeof(rows) / sizeof(*rows)) ||
-			       make_words(
-				       state->message_kinds, messages, sizeof(messages) / sizeof(*messages))
+	return make_words(state->node_kinds, &words_node) || make_words(state->event_kinds, &words_event) ||
+			       make_words(state->row_kinds, &profile_kind_words) ||
+			       make_words(state->message_kinds, &words_message)
 		       ? -1
 		       : 0;
 }

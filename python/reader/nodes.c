@@ -1,6 +1,7 @@
 /* The call-path nodes of one location. */
 #include <string.h>
 
+#include "format/words.h"
 #include "experiment.h"
 
 #define MESSAGE_FIELDS 6
@@ -71,8 +72,6 @@ static struct look code_look(struct hyb_symbols *symbols, const struct hyb_node_
 
 static struct look node_look(struct hyb_symbols *symbols, const struct hyb_node_info *node, const char *root)
 {
-	static const char *const reasons[] = {"", "no rule", "bad stack", "too deep"};
-
 	switch ((enum hyb_node_type)node->type) {
 	case HYB_TYPE_ROOT:
 		return (struct look){.text = root, .file = "", .module = ""};
@@ -83,8 +82,8 @@ static struct look node_look(struct hyb_symbols *symbols, const struct hyb_node_
 			.module = "",
 			.line = node->type == HYB_TYPE_PYTHON ? node->line : node->region->line};
 	case HYB_TYPE_PARTIAL:
-		return (struct look){.name = PyUnicode_FromFormat("[incomplete: %s]",
-					     reasons[node->reason < 4 ? node->reason : 0]),
+		return (struct look){.name = PyUnicode_FromFormat(
+					     "[incomplete: %s]", word_text(&words_partial, node->reason)),
 			.file = "",
 			.module = ""};
 	case HYB_TYPE_AWAIT:

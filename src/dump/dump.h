@@ -25,10 +25,6 @@ void dump_message_key(struct out *out, uint64_t key);
 void dump_other(struct out *out, const struct trace_record *record);
 void dump_mpi_event(struct out *out, const struct hyb_event *event);
 
-/* "array[value]", or "?" where the array has no word. */
-const char *dump_word(const char *const *words, size_t count, uint64_t value);
-#define DUMP_WORD(words_, value_) dump_word(words_, sizeof(words_) / sizeof((words_)[0]), value_)
-
 /* Field `field` of a code address: "libm.so.6+0x1234", "0x7fff0010". */
 void dump_code(char *buffer, size_t room, const struct hyb_module *module, uint64_t address);
 

@@ -1,14 +1,10 @@
 /* hybrid-dump: the events of an experiment by time, in words. */
+#include "format/words.h"
 #include "base/path.h"
 #include "dump.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-static const char *const kinds[] = {NULL, "sample", "enter", "leave", "complete", "counter", "marker", "gap",
-	"message", "posted", "sent", "tested", "cancelled", "collected", "done", "epoch", "failed", "created",
-	"freed"};
-static const char *const partials[] = {NULL, "no rule", "bad stack", "too deep"};
 
 static void name_node(char *buffer, size_t room, const struct hyb_node_info *node)
 {
@@ -28,7 +24,7 @@ static void name_node(char *buffer, size_t room, const struct hyb_node_info *nod
 		snprintf(buffer, room, "[awaiting]");
 		break;
 	case HYB_TYPE_PARTIAL:
-		snprintf(buffer, room, "[incomplete: %s]", DUMP_WORD(partials, node->reason));
+		snprintf(buffer, room, "[incomplete: %s]", word_text(&words_partial, node->reason));
 		break;
 	default:
 		dump_code(buffer, room, node->module, node->address);
@@ -142,7 +138,7 @@ static bool show_event(struct out *out, const struct hyb_event *event, struct pa
 	out_number(out, "time", event->time);
 	out_number(out, "pid", event->location->process->pid);
 	out_number(out, "location", event->location->id);
-	out_word(out, "kind", DUMP_WORD(kinds, event->kind));
+	out_word(out, "kind", word_key(&words_event, event->kind));
 	if (event->kind == HYB_EVENT_SAMPLE)
 		show_sample(out, event);
 	else if (event->kind == HYB_EVENT_COUNTER)

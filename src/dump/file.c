@@ -1,31 +1,7 @@
 /* hybrid-dump: header, chunks and definitions, as they lie in the file. */
+#include "format/words.h"
 #include "reader/defs.h"
 #include "dump.h"
-
-static const char *const calls[] = {"skipped", "function", "function_skipped", "function_left_out", "python",
-	"python_skipped", "python_left_out"};
-static const char *const clocks[] = {NULL, "monotonic", "tsc"};
-static const char *const sources[] = {"none", "cpu-timer", "task-clock", "timer", "wall", "event"};
-static const char *const states[] = {NULL, "running", "exited", "exec", "stopped"};
-static const char *const kinds[] = {
-	NULL, "defs", "location", "nodes", "trace", "stack", "process", "wide_nodes", "metrics"};
-static const char *const types[] = {NULL, "region", "module", "map", "metadata", "note", "counter", "text",
-	"child", "pad", "world", "handle", "handle_name", "clock",
-	"metric", [HYB_DEF_ENDED] = "ended", [HYB_DEF_PROGRAM] = "program"};
-static const char *const region_kinds[] = {NULL, "user", "function", "loop", "parameter", "paused",
-	"overflow", "dynamic", "wait", "python", "mpi"};
-static const char *const severities[] = {NULL, "information", "warning", "error"};
-static const char *const handle_kinds[] = {NULL, "comm", "window", "file"};
-static const char *const unmeasured[] = {
-	"not_known", "static", "foreign", "libc", "rights", "environment", "memory"};
-static const char *const child_kinds[] = {NULL, "fork", "exec"};
-static const char *const metric_modes[] = {NULL, "count", "level"};
-static const char *const number_types[] = {NULL, "integer", "double"};
-
-const char *dump_word(const char *const *words, size_t count, uint64_t value)
-{
-	return value < count && words[value] ? words[value] : "?";
-}
 
 void dump_file(struct out *out, const struct file *file)
 {
@@ -73,11 +49,11 @@ void dump_header(struct out *out, const struct process *process)
 	out_number(out, "ppid", h->ppid);
 	out_number(out, "pid_namespace", h->pid_namespace);
 	out_number(out, "image", h->image);
-	out_word(out, "state", DUMP_WORD(states, h->state));
+	out_word(out, "state", word_key(&words_state, h->state));
 	out_text(out, "host", h->host);
 	out_end(out);
 	out_begin(out, "clock");
-	out_word(out, "kind", DUMP_WORD(clocks, h->clock));
+	out_word(out, "kind", word_key(&words_clock, h->clock));
 	out_number(out, "shift", h->clock_shift);
 	out_number(out, "first_tick", h->first.tick);
 	out_number(out, "first_mono", h->first.mono);
@@ -90,7 +66,7 @@ void dump_header(struct out *out, const struct process *process)
 	if (process->corrected || process->info.clock_error)
 		show_correction(out, &process->info);
 	out_begin(out, "settings");
-	out_word(out, "source", DUMP_WORD(sources, h->source));
+	out_word(out, "source", word_key(&words_source, h->source));
 	out_number(out, "rate", h->rate);
 	out_number(out, "trace_events", h->trace_events);
 	out_number(out, "trace_limit", h->trace_limit);
@@ -114,7 +90,7 @@ void dump_header(struct out *out, const struct process *process)
 		if (!h->call_cost[i])
 			continue;
 		out_begin(out, "call_cost");
-		out_word(out, "kind", DUMP_WORD(calls, i));
+		out_word(out, "kind", word_key(&words_probe_kind, i));
 		out_number(out, "number", i);
 		out_number(out, "ticks", h->call_cost[i]);
 		out_end(out);
@@ -128,8 +104,8 @@ void dump_chunks(struct out *out, const struct process *process)
 
 		out_begin(out, "chunk");
 		out_hex(out, "offset", chunk->offset);
-		out_word(out, "kind", DUMP_WORD(kinds, chunk->kind));
-		if (DUMP_WORD(kinds, chunk->kind)[0] == '?')
+		out_word(out, "kind", word_key(&words_chunk, chunk->kind));
+		if (!word_known(&words_chunk, chunk->kind))
 			out_number(out, "number", chunk->kind);
 		out_number(out, "size", chunk->size);
 		out_number(out, "used", chunk->used);
@@ -160,7 +136,7 @@ static void show_region(struct out *out, const struct hyb_def *def)
 {
 	const struct hyb_def_region *d = (const struct hyb_def_region *)def;
 
-	out_word(out, "kind", DUMP_WORD(region_kinds, d->kind));
+	out_word(out, "kind", word_key(&words_region, d->kind));
 	out_number(out, "line", d->line);
 	show_strings(out, def, sizeof(*d), "name", d->name_len, "file", d->file_len);
 }
@@ -201,7 +177,7 @@ static void show_note(struct out *out, const struct hyb_def *def)
 	const struct hyb_def_note *d = (const struct hyb_def_note *)def;
 
 	out_number(out, "tick", d->tick);
-	out_word(out, "severity", DUMP_WORD(severities, d->severity));
+	out_word(out, "severity", word_key(&words_severity, d->severity));
 	show_strings(out, def, sizeof(*d), "text", d->text_len, NULL, 0);
 }
 
@@ -209,7 +185,7 @@ static void show_counter(struct out *out, const struct hyb_def *def)
 {
 	const struct hyb_def_counter *d = (const struct hyb_def_counter *)def;
 
-	out_word(out, "values", DUMP_WORD(number_types, d->type));
+	out_word(out, "values", word_key(&words_number, d->type));
 	show_strings(out, def, sizeof(*d), "name", d->name_len, "unit", d->unit_len);
 }
 
@@ -225,7 +201,7 @@ static void show_child(struct out *out, const struct hyb_def *def)
 	const struct hyb_def_child *d = (const struct hyb_def_child *)def;
 
 	out_number(out, "tick", d->tick);
-	out_word(out, "kind", DUMP_WORD(child_kinds, d->kind));
+	out_word(out, "kind", word_key(&words_child, d->kind));
 	out_number(out, "pid", d->pid);
 	show_strings(out, def, sizeof(*d), "path", d->path_len, NULL, 0);
 }
@@ -246,7 +222,7 @@ static void show_program(struct out *out, const struct hyb_def *def)
 
 	out_number(out, "tick", d->tick);
 	out_number(out, "pid", d->pid);
-	out_word(out, "unmeasured", DUMP_WORD(unmeasured, d->unmeasured));
+	out_word(out, "unmeasured", word_key(&words_unmeasured, d->unmeasured));
 	show_strings(out, def, sizeof(*d), "path", d->path_len, NULL, 0);
 }
 
@@ -265,7 +241,7 @@ static void show_handle(struct out *out, const struct hyb_def *def)
 {
 	const struct hyb_def_handle *d = (const struct hyb_def_handle *)def;
 
-	out_word(out, "kind", DUMP_WORD(handle_kinds, d->kind));
+	out_word(out, "kind", word_key(&words_handle, d->kind));
 	out_number(out, "id", d->id);
 	out_hex(out, "identity", d->identity);
 	out_hex(out, "parent", d->parent);
@@ -300,7 +276,7 @@ static void show_metric(struct out *out, const struct hyb_def *def)
 	const struct hyb_def_metric *d = (const struct hyb_def_metric *)def;
 
 	out_number(out, "index", d->index);
-	out_word(out, "mode", DUMP_WORD(metric_modes, d->mode));
+	out_word(out, "mode", word_key(&words_metric_mode, d->mode));
 	out_number(out, "period", d->period);
 	out_flag(out, "estimated", d->flags & HYB_METRIC_ESTIMATED);
 	out_flag(out, "process", d->flags & HYB_METRIC_PROCESS);
@@ -336,7 +312,7 @@ static void show_def(struct out *out, uint64_t id, const struct hyb_def *def)
 
 	out_begin(out, "def");
 	out_hex(out, "offset", id);
-	out_word(out, "type", DUMP_WORD(types, def->type));
+	out_word(out, "type", word_key(&words_def, def->type));
 	if (!known)
 		out_number(out, "number", def->type);
 	out_number(out, "size", def->size);

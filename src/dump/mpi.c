@@ -1,10 +1,7 @@
 /* hybrid-dump: what MPI did, in nodes, trace records and events. */
+#include "format/words.h"
 #include "reader/mpi_record.h"
 #include "dump.h"
-
-/* By enum hyb_message_op and enum hyb_message_kind, which are the same. */
-static const char *const messages[] = {
-	NULL, "send", "recv", "collective", "put", "get", "update", "read", "write"};
 
 enum fields { ON = 32, WHO = 1, TAG = 2, BYTES = 4, PLACE = 8, ERROR = 16 };
 
@@ -60,7 +57,7 @@ static void show_rest(struct out *out, uint64_t position, uint64_t request)
 
 void dump_message_key(struct out *out, uint64_t key)
 {
-	out_word(out, "message", DUMP_WORD(messages, HYB_MESSAGE_OP(key)));
+	out_word(out, "message", word_key(&words_message, HYB_MESSAGE_OP(key)));
 	out_number(out, "size_class", HYB_MESSAGE_SIZE(key));
 	out_number(out, "handle", HYB_MESSAGE_HANDLE(key));
 	show_peer(out, HYB_MESSAGE_PEER(key));
@@ -104,7 +101,7 @@ void dump_mpi_event(struct out *out, const struct hyb_event *event)
 	bool message = event->kind == HYB_EVENT_MESSAGE;
 
 	if (message)
-		out_word(out, "message", DUMP_WORD(messages, event->message));
+		out_word(out, "message", word_key(&words_message, event->message));
 	if (event->handle) {
 		out_hex(out, "identity", event->handle->identity);
 		out_text(out, "handle", event->handle->name);

@@ -1,36 +1,26 @@
 /* hybrid-dump: threads, nodes and trace records, as they lie in the file. */
+#include "format/words.h"
 #include "base/path.h"
 #include "dump.h"
-
-static const char *const sources[] = {"none", "cpu-timer", "task-clock", "timer", "wall", "event"};
-static const char *const node_kinds[] = {
-	NULL, "root", "region", "function", "call", "leaf", "partial", "python", "await", "message"};
-static const char *const drops[] = {"in_probe", "no_space", "paused", "idle", "stopped", "no_stack"};
-static const char *const partials[] = {NULL, "no_rule", "bad_stack", "too_deep"};
-static const char *const pythons[] = {"woven", "lost", "unmatched", "released"};
-static const char *const faults[] = {"not_entered", "not_left", "too_deep", "nested", "no_space", "too_many"};
-static const char *const costs[] = {"interrupts", "switches", "threads", "processes"};
-static const char *const mpis[] = {"errors", "inside", "abandoned", "untracked"};
 
 /* -------------------------------------------------------------- locations */
 
 static void show_reasons(struct out *out, uint32_t location, const char *what, const uint64_t *counts,
-	size_t slots, const char *const *words, size_t word_count)
+	size_t slots, const struct words *words)
 {
 	for (size_t i = 0; i < slots; i++) {
 		if (!counts[i])
 			continue;
 		out_begin(out, what);
 		out_number(out, "location", location);
-		out_word(out, "reason", dump_word(words, word_count, i));
+		out_word(out, "reason", word_key(words, i));
 		out_number(out, "number", i);
 		out_number(out, "count", counts[i]);
 		out_end(out);
 	}
 }
 #define REASONS(out_, location_, what_, counts_, words_) \
-	show_reasons(out_, location_, what_, counts_, sizeof(counts_) / sizeof((counts_)[0]), words_, \
-		sizeof(words_) / sizeof((words_)[0]))
+	show_reasons(out_, location_, what_, counts_, sizeof(counts_) / sizeof((counts_)[0]), words_)
 
 static void show_location(struct out *out, uint64_t offset, struct hyb_location *l)
 {
@@ -55,7 +45,7 @@ static void show_location(struct out *out, uint64_t offset, struct hyb_location 
 	out_number(out, "slowed", l->slowed);
 	out_number(out, "events", l->events);
 	out_number(out, "events_lost", l->events_lost);
-	out_word(out, "source", DUMP_WORD(sources, l->source));
+	out_word(out, "source", word_key(&words_source, l->source));
 	out_number(out, "nodes", l->nodes);
 	out_number(out, "left_out", l->left_out);
 	out_number(out, "python_left_out", l->python_left_out);
@@ -63,12 +53,12 @@ static void show_location(struct out *out, uint64_t offset, struct hyb_location 
 	out_number(out, "kind", l->kind);
 	out_text(out, "name", l->name);
 	out_end(out);
-	REASONS(out, l->id, "dropped", l->dropped, drops);
-	REASONS(out, l->id, "partial", l->partial, partials);
-	REASONS(out, l->id, "fault", l->faults, faults);
-	REASONS(out, l->id, "python", l->python, pythons);
-	REASONS(out, l->id, "mpi", l->mpi, mpis);
-	REASONS(out, l->id, "cost", l->cost, costs);
+	REASONS(out, l->id, "dropped", l->dropped, &words_drop);
+	REASONS(out, l->id, "partial", l->partial, &words_partial);
+	REASONS(out, l->id, "fault", l->faults, &words_fault);
+	REASONS(out, l->id, "python", l->python, &words_python);
+	REASONS(out, l->id, "mpi", l->mpi, &words_mpi);
+	REASONS(out, l->id, "cost", l->cost, &words_cost);
 }
 
 static const struct chunk *find_chunk(
@@ -190,7 +180,7 @@ static void show_key(struct out *out, const struct process *p, const struct hyb_
 		region = process_region(p, HYB_REGION_ID(node->key));
 		out_text(out, "name", region ? region->name : "(unknown region)");
 	} else if (node->kind == HYB_NODE_PARTIAL) {
-		out_word(out, "reason", DUMP_WORD(partials, node->key));
+		out_word(out, "reason", word_key(&words_partial, node->key));
 	} else if (node->kind == HYB_NODE_PYTHON) {
 		region = process_region(p, HYB_PYTHON_REGION(node->key));
 		out_text(out, "name", region ? region->name : "(unknown function)");
@@ -215,7 +205,7 @@ static void show_node(struct out *out, const struct process *p, const struct chu
 	out_number(out, "id", (chunk->offset + at) / HYB_NODE_SIZE);
 	out_number(out, "location", chunk->location);
 	out_number(out, "parent", node->parent);
-	out_word(out, "kind", DUMP_WORD(node_kinds, node->kind));
+	out_word(out, "kind", word_key(&words_node, node->kind));
 	show_key(out, p, node);
 	out_number(out, "count", node->count);
 	out_number(out, "inclusive", node->inclusive);

@@ -106,19 +106,6 @@ bool is_mpi_library(const struct hyb_module *module)
 	return false;
 }
 
-const char *partial_name(unsigned reason)
-{
-	switch (reason) {
-	case HYB_PARTIAL_NO_RULE:
-		return "[incomplete: code without unwind information]";
-	case HYB_PARTIAL_BAD_STACK:
-		return "[incomplete: the stack leads nowhere]";
-	case HYB_PARTIAL_TOO_DEEP:
-		return "[incomplete: more frames than are followed]";
-	}
-	return "[incomplete]";
-}
-
 bool is_function(const char *name, const char *region)
 {
 	size_t n = strlen(region);

@@ -75,9 +75,6 @@ void codes_release(struct codes *codes);
 bool is_wrapper(const struct hyb_module *module);
 bool is_mpi_library(const struct hyb_module *module);
 
-/* What stands for the frames that a path lacks, by enum hyb_partial. */
-const char *partial_name(unsigned reason);
-
 /* Whether `name`, perhaps "space::name<T>(int)", is the function that a region calls `region`. */
 bool is_function(const char *name, const char *region);
 

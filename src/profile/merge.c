@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "format/format.h"
+#include "format/words.h"
 #include "profile/times.h"
 
 /* Whether a Python program's function is entered here, or is in the midst of running. */
@@ -245,11 +246,13 @@ static int place_python(struct work *w, uint32_t i, struct place *place)
 static int descend_partial(struct work *w, uint32_t i, struct spot *spot)
 {
 	struct profile_node like = {.kind = PROFILE_INCOMPLETE};
+	char name[80];
 
 	spot->ours = NULL;
 	if (!(w->shapes[i] & SHAPE_SHOWN))
 		return 0;
-	like.name = strings_get(w->merge->strings, partial_name(w->nodes[i].reason));
+	snprintf(name, sizeof(name), "[incomplete: %s]", word_text(&words_partial, w->nodes[i].reason));
+	like.name = strings_get(w->merge->strings, name);
 	like.file = like.module = strings_get(w->merge->strings, "");
 	if (!like.name || !like.file || settle(w, spot))
 		return HYB_ENOMEM;

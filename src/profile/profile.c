@@ -7,10 +7,20 @@
 
 #include "base/path.h"
 #include "format/format.h"
+#include "format/words.h"
 #include "profile/cost.h"
 #include "profile/state.h"
 
 #define NAME_MOST 64u /* bytes of what a thread is called or runs */
+
+static const struct word kinds[] = {
+	[PROFILE_ROOT] = {"root", NULL},
+	[PROFILE_PROBE] = {"probe", NULL},
+	[PROFILE_INTERMEDIATE] = {"intermediate", NULL},
+	[PROFILE_LEAF] = {"leaf", NULL},
+	[PROFILE_INCOMPLETE] = {"incomplete", NULL},
+};
+const struct words profile_kind_words = {kinds, sizeof(kinds) / sizeof(kinds[0])};
 
 struct profile *profile_new(const struct profile_options *options)
 {

@@ -61,6 +61,7 @@ enum profile_kind {
 	PROFILE_LEAF = 4, /* a sampled line */
 	PROFILE_INCOMPLETE = 5, /* frames are missing here */
 };
+extern const struct words profile_kind_words; /* format/words.h */
 
 /* Order of siblings and rows: most first. */
 enum profile_sort {

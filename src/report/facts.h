@@ -69,17 +69,4 @@ int facts_finish(struct facts *facts, const struct report_inputs *inputs);
 void facts_pack(const struct facts *facts, struct blob *blob);
 int facts_merge(struct facts *facts, struct blob_reader *from);
 
-/* "cpu_timer" for machines, "CPU timer" for people, by enum hyb_source and so on. */
-const char *facts_source_key(unsigned source);
-const char *facts_source_text(unsigned source);
-const char *facts_drop_key(unsigned reason);
-const char *facts_drop_text(unsigned reason);
-const char *facts_partial_key(unsigned reason);
-const char *facts_partial_text(unsigned reason);
-const char *facts_severity_key(unsigned severity);
-const char *facts_python_key(unsigned outcome);
-const char *facts_python_text(unsigned outcome);
-const char *facts_fault_key(unsigned fault);
-const char *facts_fault_text(unsigned fault);
-
 #endif

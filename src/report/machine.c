@@ -4,21 +4,9 @@
 #include <string.h>
 
 #include "base/json.h"
+#include "format/words.h"
 #include "diff.h"
 #include "table.h"
-
-static const char *report_kind_name(unsigned kind)
-{
-	static const char *const names[] = {
-		[PROFILE_ROOT] = "root",
-		[PROFILE_PROBE] = "probe",
-		[PROFILE_INTERMEDIATE] = "intermediate",
-		[PROFILE_LEAF] = "leaf",
-		[PROFILE_INCOMPLETE] = "incomplete",
-	};
-
-	return kind < sizeof(names) / sizeof(*names) && names[kind] ? names[kind] : "unknown";
-}
 
 /* ---------------------------------------------------------------- JSON */
 
@@ -78,7 +66,7 @@ static void put_identity(FILE *out, uint8_t kind, const char *name, const char *
 {
 	fputs("\"name\":", out);
 	json_string(out, name);
-	fprintf(out, ",\"kind\":\"%s\",\"file\":", report_kind_name(kind));
+	fprintf(out, ",\"kind\":\"%s\",\"file\":", word_key(&profile_kind_words, kind));
 	json_string(out, file);
 	fprintf(out, ",\"line\":%u", line);
 }
@@ -322,7 +310,7 @@ static void csv_begin(
 	csv_string(m->out, m->failed ? "" : m->path);
 	fputc(',', m->out);
 	csv_string(m->out, name);
-	fprintf(m->out, ",%s,", report_kind_name(kind));
+	fprintf(m->out, ",%s,", word_key(&profile_kind_words, kind));
 	csv_string(m->out, file);
 	fprintf(m->out, ",%u", line);
 }
@@ -419,7 +407,7 @@ void report_csv_rows(FILE *out, const struct report_options *options, const stru
 		if (!row_is_visible(options, flat, i, least, sheet))
 			continue;
 		csv_string(out, r->name);
-		fprintf(out, ",%s,", report_kind_name(r->kind));
+		fprintf(out, ",%s,", word_key(&profile_kind_words, r->kind));
 		csv_string(out, r->file);
 		fprintf(out, ",%u,", r->line);
 		csv_string(out, r->module);

@@ -9,9 +9,7 @@
 
 #define UNASKED_MAX (16u << 20) /* bytes of trace that are read though nobody asked */
 
-static const struct {
-	const char *key, *text;
-} reasons[HYB_LONE_COUNT] = {
+static const struct word reasons[HYB_LONE_COUNT] = {
 	[HYB_LONE_NONE] = {"none", "the other end never called for it"},
 	[HYB_LONE_ABSENT] = {"absent", "the partner left no file, or no trace"},
 	[HYB_LONE_CUT] = {"cut", "records are missing from a trace"},
@@ -21,6 +19,7 @@ static const struct {
 	[HYB_LONE_UNKNOWN] = {"unknown", "its communicator or peer is not known"},
 	[HYB_LONE_UNSEEN] = {"unseen", "a receive that failed or was never complete may have it"},
 };
+static const struct words words_lone = {reasons, HYB_LONE_COUNT};
 
 /* ---------------------------------------------------------------- gathering */
 
@@ -87,11 +86,6 @@ void report_matching_free(struct report_matching *m)
 
 /* ------------------------------------------------------------------ quality */
 
-static const char *reason_text(unsigned reason)
-{
-	return reasons[reason].text;
-}
-
 /* "; 3 sends without a receive: 2 so, 1 so" */
 static void add_lone(
 	struct text *text, const uint64_t counts[HYB_LONE_COUNT], const char *what, const char *other)
@@ -104,7 +98,7 @@ static void add_lone(
 	all = text_sum(without, HYB_LONE_COUNT);
 	text_add(text, "; %s %s%s without a %s", figure_number(all, n), what, text_plural(all), other);
 	if (all > without[HYB_LONE_NONE])
-		text_reasons(text, without, HYB_LONE_COUNT, reason_text);
+		text_reasons(text, without, HYB_LONE_COUNT, &words_lone);
 }
 
 static void put_messages(const struct style *style, const struct hyb_totals *t)

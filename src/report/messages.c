@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "format/words.h"
 #include "base/json.h"
 #include "profile/mpi/traffic.h"
 #include "table.h"
@@ -220,7 +221,7 @@ static void put_handle(
 	const struct profile_handle *h = t->handle;
 	char n[FIGURE_SIZE], sent[FIGURE_SIZE], received[FIGURE_SIZE], time[FIGURE_SIZE], name[128];
 	const struct profile_handle *parent = h ? parent_of(profile, h) : NULL;
-	const char *type = traffic_type_name(h ? h->type : 0);
+	const char *type = word_key(&words_handle, h ? h->type : 0);
 	struct label label = {
 		.kind = PROFILE_PROBE, .name = h && *h->name ? h->name : name, .file = "", .module = ""};
 	int used;
@@ -328,7 +329,7 @@ static void json_sizes(FILE *out, const struct profile *profile)
 			"\",\"operation\":\"%s\",\"least_bytes\":%" PRIu64 ",\"most_bytes\":%" PRIu64
 			",\"messages\":%" PRIu64 ",\"sent_bytes\":%" PRIu64 ",\"received_bytes\":%" PRIu64
 			",\"time_ns\":%" PRIu64 "}",
-			i ? "," : "", v->world, v->handle, traffic_operation_name(v->message), least,
+			i ? "," : "", v->world, v->handle, word_key(&words_message, v->message), least,
 			least ? 2 * least - 1 : 0, v->messages, v->sent, v->received, v->time);
 	}
 	fputc(']', out);
@@ -346,7 +347,7 @@ static void json_handles(FILE *out, const struct profile *profile)
 		fprintf(out,
 			"%s\n{\"world\":\"%016" PRIx64 "\",\"handle\":\"%016" PRIx64
 			"\",\"parent\":\"%016" PRIx64 "\",\"type\":\"%s\",\"name\":",
-			i ? "," : "", h->world, h->identity, h->parent, traffic_type_name(h->type));
+			i ? "," : "", h->world, h->identity, h->parent, word_key(&words_handle, h->type));
 		json_string(out, h->name);
 		fprintf(out, ",\"size\":%" PRIu32 ",\"members\":%" PRIu64 "}", h->size, h->members);
 	}

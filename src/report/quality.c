@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "format/words.h"
 #include "base/path.h"
 #include "format/format.h"
 #include "facts.h"
@@ -49,7 +50,7 @@ static void add_sources(struct text *text, unsigned used)
 	for (unsigned s = 0; s < 32; s++) {
 		if (!(used & (1u << s)) || (s == HYB_SOURCE_NONE && used != 1))
 			continue;
-		text_add(text, "%s%s", comma, facts_source_text(s));
+		text_add(text, "%s%s", comma, word_text(&words_source, s));
 		comma = ", ";
 	}
 }
@@ -79,7 +80,7 @@ static void put_samples(const struct style *style, const struct profile_quality 
 	text_add(&text, "; %s dropped", figure_number(dropped, n));
 	if (dropped) {
 		text_add(&text, " (%s)", text_percent(dropped, dropped + q->samples, n));
-		text_reasons(&text, q->dropped, 16, facts_drop_text);
+		text_reasons(&text, q->dropped, 16, &words_drop);
 	}
 	if (q->dropped[HYB_DROP_IN_PROBE] * MANY_DROPPED > dropped + q->samples)
 		text_add(&text, "; that much CPU time is the measurement's own: a "
@@ -97,7 +98,7 @@ static void put_paths(const struct style *style, const struct profile_quality *q
 	if (partial) {
 		text_add(&text, "%s incomplete (%s)", figure_number(partial, n),
 			text_percent(partial, q->samples, m));
-		text_reasons(&text, q->partial, 8, facts_partial_text);
+		text_reasons(&text, q->partial, 8, &words_partial);
 	}
 	if (q->guessed)
 		text_add(&text, "%s%s of %s frames found by a guess", partial ? "; " : "",
@@ -170,7 +171,7 @@ static void put_probes(const struct style *style, const struct profile_quality *
 	}
 	if (wrong) {
 		text_add(&text, "%s%s fault%s", also, figure_number(wrong, n), text_plural(wrong));
-		text_reasons(&text, q->faults, 8, facts_fault_text);
+		text_reasons(&text, q->faults, 8, &words_fault);
 		also = "; ";
 	}
 	if (q->open_regions) {
@@ -240,8 +241,8 @@ static void put_note(const struct style *style, const struct fact_note *note)
 	text_add(&text, "%s", note->text);
 	if (note->processes > 1)
 		text_add(&text, " (%s processes)", figure_number(note->processes, n));
-	text_line(style, grave ? INK_WARN : INK_BOLD, grave ? facts_severity_key(note->severity) : "note",
-		&text);
+	text_line(style, grave ? INK_WARN : INK_BOLD,
+		grave ? word_key(&words_severity, note->severity) : "note", &text);
 }
 
 static void put_python(const struct style *style, const struct facts *facts, const struct profile_quality *q)
@@ -259,7 +260,7 @@ static void put_python(const struct style *style, const struct facts *facts, con
 	for (unsigned i = 0; i < HYB_PYTHON_COUNT; i++)
 		if (q->python[i] || i == HYB_PYTHON_WOVEN)
 			text_add(&text, "%s %s%s %s", i ? "," : ";", figure_number(q->python[i], n),
-				i ? "" : " samples", facts_python_text(i));
+				i ? "" : " samples", word_text(&words_python, i));
 	text_line(style, INK_BOLD, "python", &text);
 	if (!q->gil_waits)
 		return;

@@ -1,24 +1,12 @@
 #include <inttypes.h>
 
 #include "base/json.h"
-#include "format/format.h"
+#include "format/words.h"
 #include "profile/metrics/figures.h"
 #include "account.h"
 #include "text.h"
 
 #define LISTED 5 /* programs with a line of their own */
-
-static const char *const whys[][2] = {
-	[HYB_UNMEASURED_NOT_KNOWN] = {"not_known", "nobody saw why"},
-	[HYB_UNMEASURED_STATIC] = {"static", "it is static"},
-	[HYB_UNMEASURED_FOREIGN] = {"foreign", "it is for another machine, or of 32 bits"},
-	[HYB_UNMEASURED_LIBC] = {"libc", "it has another C library"},
-	[HYB_UNMEASURED_RIGHTS] = {"rights", "it runs with other rights"},
-	[HYB_UNMEASURED_ENVIRONMENT] = {"environment",
-		"it was started without the environment of its parent"},
-	[HYB_UNMEASURED_MEMORY] = {"memory", "it runs in the memory of its parent"},
-};
-#define WHYS (sizeof(whys) / sizeof(whys[0]))
 
 static void add_part(struct text *text, const char **comma, uint64_t ns, const char *what)
 {
@@ -40,7 +28,7 @@ static void put_program(const struct style *style, const struct account_program 
 		text_add(&text, "%s processes of ", figure_number(program->processes, n));
 	text_add(&text, "%s, not measured: %s",
 		program->path ? program->path : "a program whose name is not known",
-		whys[program->why < WHYS ? program->why : 0][1]);
+		word_text(&words_unmeasured, program->why));
 	text_line(style, INK_BOLD, "missing", &text);
 }
 
@@ -102,7 +90,7 @@ void report_json_account(FILE *out, const struct account *a)
 		else
 			fputs("null", out);
 		fprintf(out, ",\"why\":\"%s\",\"processes\":%zu,\"cpu_ns\":%" PRIu64 "}",
-			whys[program->why < WHYS ? program->why : 0][0], program->processes, program->cpu);
+			word_key(&words_unmeasured, program->why), program->processes, program->cpu);
 	}
 	fputs("]}", out);
 }

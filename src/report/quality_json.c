@@ -1,6 +1,7 @@
 /* The quality block for scripts: every count, also those that are 0. */
 #include <inttypes.h>
 
+#include "format/words.h"
 #include "base/json.h"
 #include "format/format.h"
 #include "facts.h"
@@ -12,11 +13,11 @@ static void put_number(FILE *out, const char *key, uint64_t value)
 }
 
 static void put_reasons(FILE *out, const char *key, const uint64_t *counts, unsigned first, unsigned count,
-	const char *(*name)(unsigned reason))
+	const struct words *words)
 {
 	fprintf(out, ",\"%s\":{", key);
 	for (unsigned i = first; i < count; i++)
-		fprintf(out, "%s\"%s\":%" PRIu64, i > first ? "," : "", name(i), counts[i]);
+		fprintf(out, "%s\"%s\":%" PRIu64, i > first ? "," : "", word_key(words, i), counts[i]);
 	fputc('}', out);
 }
 
@@ -46,8 +47,8 @@ static void put_sampling(FILE *out, const struct profile_quality *q)
 
 	put_number(out, "samples", q->samples);
 	put_number(out, "taken", q->taken);
-	put_reasons(out, "dropped", q->dropped, 0, HYB_DROP_COUNT, facts_drop_key);
-	put_reasons(out, "partial", q->partial, HYB_PARTIAL_NO_RULE, HYB_PARTIAL_COUNT, facts_partial_key);
+	put_reasons(out, "dropped", q->dropped, 0, HYB_DROP_COUNT, &words_drop);
+	put_reasons(out, "partial", q->partial, HYB_PARTIAL_NO_RULE, HYB_PARTIAL_COUNT, &words_partial);
 	put_number(out, "frames", q->frames);
 	put_number(out, "frames_guessed", q->guessed);
 	put_number(out, "rate_wanted", q->rate);
@@ -55,7 +56,7 @@ static void put_sampling(FILE *out, const struct profile_quality *q)
 	for (unsigned s = 0; s < 32; s++) {
 		if (!(q->sources & (1u << s)))
 			continue;
-		fprintf(out, "%s\"%s\"", comma, facts_source_key(s));
+		fprintf(out, "%s\"%s\"", comma, word_key(&words_source, s));
 		comma = ",";
 	}
 	fputc(']', out);
@@ -74,7 +75,7 @@ static void put_probes(FILE *out, const struct profile_quality *q)
 	put_number(out, "regions_lost", q->regions_lost);
 	put_number(out, "names_cut", q->names_cut);
 	put_number(out, "threads_lost", q->threads_lost);
-	put_reasons(out, "faults", q->faults, 0, HYB_FAULT_COUNT, facts_fault_key);
+	put_reasons(out, "faults", q->faults, 0, HYB_FAULT_COUNT, &words_fault);
 	put_number(out, "trace_bytes", q->trace_bytes);
 	put_number(out, "file_bytes", q->file_bytes);
 	put_number(out, "trace_events", q->events);
@@ -109,7 +110,7 @@ static void put_python(FILE *out, const struct facts *facts, const struct profil
 	}
 	fputc(']', out);
 	for (unsigned i = 0; i < HYB_PYTHON_COUNT; i++)
-		put_number(out, facts_python_key(i), q->python[i]);
+		put_number(out, word_key(&words_python, i), q->python[i]);
 	put_number(out, "gil_waits", q->gil_waits);
 	put_number(out, "gil_wait_ns", q->gil_wait);
 	fputc('}', out);
@@ -131,7 +132,7 @@ static void put_facts(FILE *out, const struct facts *facts, const struct profile
 	fputs("],\"notes\":[", out);
 	for (size_t i = 0; i < facts->note_count; i++) {
 		fprintf(out, "%s{\"severity\":\"%s\",\"text\":", i ? "," : "",
-			facts_severity_key(facts->notes[i].severity));
+			word_key(&words_severity, facts->notes[i].severity));
 		json_string(out, facts->notes[i].text);
 		put_number(out, "processes", facts->notes[i].processes);
 		fputc('}', out);

@@ -1,6 +1,7 @@
 /* What the quality block says of MPI: ranks, calls, clocks. */
 #include <inttypes.h>
 
+#include "format/words.h"
 #include "format/format.h"
 #include "text.h"
 
@@ -75,13 +76,6 @@ static void put_missing(const struct style *style, const struct world *world)
 	text_line(style, INK_WARN, "note", &text);
 }
 
-static const char *level_name(unsigned level)
-{
-	static const char *const names[] = {"single", "funneled", "serialized", "multiple"};
-
-	return level < sizeof(names) / sizeof(*names) ? names[level] : "unknown";
-}
-
 static void add_worlds(struct text *text, const struct profile *profile)
 {
 	struct world world;
@@ -91,7 +85,7 @@ static void add_worlds(struct text *text, const struct profile *profile)
 	for (; next_world(profile, &at, &world); worlds++)
 		text_add(text, "%s%s of %s rank%s, threads %s", worlds ? "; " : "",
 			figure_number(world.count, n), figure_number(world.size, m), text_plural(world.size),
-			level_name(world.rows->thread_level));
+			word_key(&words_thread_level, world.rows->thread_level));
 	if (profile_quality(profile)->ranks < at)
 		text_add(text, "; %s chosen", figure_number(profile_quality(profile)->ranks, n));
 	text_add(text, "%s", worlds ? "; " : "");

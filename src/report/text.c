@@ -90,8 +90,7 @@ uint64_t text_sum(const uint64_t *values, size_t count)
 	return s;
 }
 
-void text_reasons(
-	struct text *text, const uint64_t *counts, size_t count, const char *(*name)(unsigned reason))
+void text_reasons(struct text *text, const uint64_t *counts, size_t count, const struct words *words)
 {
 	const char *comma = ": ";
 	uint64_t all = text_sum(counts, count);
@@ -101,7 +100,7 @@ void text_reasons(
 		if (!counts[i])
 			continue;
 		text_add(text, "%s%s%s%s", comma, counts[i] == all ? "" : figure_number(counts[i], number),
-			counts[i] == all ? "" : " ", name((unsigned)i));
+			counts[i] == all ? "" : " ", word_text(words, i));
 		comma = ", ";
 	}
 }

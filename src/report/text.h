@@ -2,6 +2,7 @@
 #ifndef HYB_REPORT_TEXT_H
 #define HYB_REPORT_TEXT_H
 
+#include "format/words.h"
 #include "report.h"
 
 /* Text that grows; what did not fit into memory is missing. */
@@ -28,7 +29,6 @@ const char *text_plural(uint64_t n);
 const char *text_percent(uint64_t part, uint64_t whole, char text[FIGURE_SIZE]);
 
 /* ": 10 so, 2 so" for all that are not 0; without the number if it is only one. */
-void text_reasons(
-	struct text *text, const uint64_t *counts, size_t count, const char *(*name)(unsigned reason));
+void text_reasons(struct text *text, const uint64_t *counts, size_t count, const struct words *words);
 
 #endif

@@ -220,30 +220,6 @@ const char *traffic_kind_name(unsigned kind)
 	return WORD(names, kind);
 }
 
-const char *traffic_operation_name(unsigned message)
-{
-	static const char *const names[] = {
-		[HYB_SEND] = "send",
-		[HYB_RECV] = "recv",
-		[HYB_COLLECTIVE] = "collective",
-		[HYB_PUT] = "put",
-		[HYB_GET] = "get",
-		[HYB_UPDATE] = "update",
-		[HYB_READ] = "read",
-		[HYB_WRITE] = "write",
-	};
-
-	return WORD(names, message);
-}
-
-const char *traffic_type_name(unsigned type)
-{
-	static const char *const names[] = {
-		[HYB_COMM] = "communicator", [HYB_WINDOW] = "window", [HYB_FILE] = "file"};
-
-	return WORD(names, type);
-}
-
 const char *traffic_size_name(unsigned size_class, char text[FIGURE_SIZE])
 {
 	static const char *const units[] = {"B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};

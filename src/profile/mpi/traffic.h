@@ -57,7 +57,5 @@ const char *traffic_size_name(unsigned size_class, char text[FIGURE_SIZE]);
 
 /* Words for machines. */
 const char *traffic_kind_name(unsigned flow_kind);
-const char *traffic_operation_name(unsigned message);
-const char *traffic_type_name(unsigned handle_type);
 
 #endif
