@@ -8,7 +8,7 @@
 #define HYB_CONVERT_EVENTS_H
 
 #include "converters/converter.h"
-#include "profile/intern.h"
+#include "base/strings.h"
 #include "profile/views/table.h"
 #include "profile/views/weave.h"
 

@@ -5,7 +5,7 @@
 #include "base/json.h"
 #include "converters/formats.h"
 #include "converters/html/page.h"
-#include "profile/intern.h"
+#include "base/strings.h"
 #include "profile/views/table.h"
 
 struct function { /* row of a table */

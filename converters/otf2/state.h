@@ -11,7 +11,7 @@
 
 #include "converters/converter.h"
 #include "profile/profile.h"
-#include "profile/intern.h"
+#include "base/strings.h"
 #include "profile/views/table.h"
 #include "profile/views/weave.h"
 

@@ -7,8 +7,10 @@
 #ifndef HYB_READER_SYMBOLS_CACHE_H
 #define HYB_READER_SYMBOLS_CACHE_H
 
+#include "base/map.h"
+#include "base/strings.h"
 #include "binary/file.h"
-#include "binary/store.h"
+#include "binary/ranges.h"
 
 /*
  * What addresses resolve to is a map with the keys (module, address) and
@@ -18,9 +20,9 @@
 #define SYM_MEMO_KEY(module_key, call) ((uint64_t)(uintptr_t)(module_key) | (call))
 
 /* Adds what the file holds to `memo`. 0, or an enum hyb_result with nothing or a part added. */
-int sym_cache_read(const char *path, struct sym_store *store, struct sym_map *memo);
+int sym_cache_read(const char *path, struct strings *store, struct map *memo);
 
 /* Replaces the file by what `memo` holds. 0, or an enum hyb_result and the file as it was. */
-int sym_cache_write(const char *path, const struct sym_map *memo);
+int sym_cache_write(const char *path, const struct map *memo);
 
 #endif

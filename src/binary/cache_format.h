@@ -40,16 +40,4 @@ struct sym_cache_frame {
 	uint32_t flags;
 };
 
-/* FNV-1a of 64 bits, to be continued from `hash`. */
-#define SYM_CHECKSUM_START 0xcbf29ce484222325u
-
-static inline uint64_t sym_checksum(uint64_t hash, const void *data, size_t size)
-{
-	const unsigned char *p = data;
-
-	for (size_t i = 0; i < size; i++)
-		hash = (hash ^ p[i]) * 0x100000001b3u;
-	return hash;
-}
-
 #endif

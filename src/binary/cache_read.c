@@ -1,3 +1,6 @@
+#include "base/hash.h"
+#include "base/map.h"
+#include "base/strings.h"
 #include "binary/cache.h"
 
 #include <fcntl.h>
@@ -48,8 +51,8 @@ static uint64_t checksum_of(const struct cache *cache)
 	uint64_t hash;
 
 	header.checksum = 0;
-	hash = sym_checksum(SYM_CHECKSUM_START, &header, sizeof(header));
-	return sym_checksum(hash, cache->data + sizeof(header), cache->size - sizeof(header));
+	hash = hash_bytes(HASH_START, &header, sizeof(header));
+	return hash_bytes(hash, cache->data + sizeof(header), cache->size - sizeof(header));
 }
 
 /* Whether the parts fill the file exactly. Their sizes are 32 bits, so the sum cannot overflow. */
@@ -77,18 +80,18 @@ static int check(struct cache *cache)
 }
 
 /* NULL: not a string of this file, or out of memory. */
-static const char *string_at(struct cache *cache, struct sym_store *store, uint32_t offset)
+static const char *string_at(struct cache *cache, struct strings *store, uint32_t offset)
 {
 	if (offset >= cache->header.strings)
 		return NULL;
 	if (!cache->interned[offset])
 		cache->interned[offset] =
-			sym_store_string(store, cache->strings + offset, strlen(cache->strings + offset));
+			strings_add(store, cache->strings + offset, strlen(cache->strings + offset));
 	return cache->interned[offset];
 }
 
-static int add_entry(struct cache *cache, const struct sym_cache_entry *entry, struct sym_store *store,
-	struct sym_map *memo)
+static int add_entry(
+	struct cache *cache, const struct sym_cache_entry *entry, struct strings *store, struct map *memo)
 {
 	const struct sym_cache_header *header = &cache->header;
 	const char *key = string_at(cache, store, entry->key);
@@ -114,10 +117,10 @@ static int add_entry(struct cache *cache, const struct sym_cache_entry *entry, s
 		if (!to->function || !to->file)
 			return HYB_EFORMAT;
 	}
-	return sym_map_put(memo, SYM_MEMO_KEY(key, entry->call), entry->address, chain);
+	return map_put(memo, MAP_KEY(SYM_MEMO_KEY(key, entry->call), entry->address), chain) ? 0 : HYB_ENOMEM;
 }
 
-int sym_cache_read(const char *path, struct sym_store *store, struct sym_map *memo)
+int sym_cache_read(const char *path, struct strings *store, struct map *memo)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 	struct cache cache = {0};

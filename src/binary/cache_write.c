@@ -1,3 +1,5 @@
+#include "base/hash.h"
+#include "base/map.h"
 #include "binary/cache.h"
 
 #include <fcntl.h>
@@ -25,7 +27,7 @@ struct image {
 	char *text;
 	size_t text_size;
 	size_t text_used;
-	struct sym_map offsets; /* interned string -> its offset + 1 */
+	struct map offsets; /* interned string -> its offset + 1 */
 };
 
 static int compare(const void *a, const void *b)
@@ -40,20 +42,20 @@ static int compare(const void *a, const void *b)
 	return (int)x->call - (int)y->call;
 }
 
-static int collect(struct image *image, const struct sym_map *memo)
+static int collect(struct image *image, const struct map *memo)
 {
 	image->items = calloc(memo->count + 1, sizeof(*image->items));
 	if (!image->items)
 		return HYB_ENOMEM;
-	for (size_t i = 0; i < memo->capacity; i++) {
-		const struct sym_map_slot *slot = &memo->slots[i];
-		const char *key = (const char *)(uintptr_t)(slot->a & ~(uint64_t)1);
+	for (size_t i = 0; i < memo->room; i++) {
+		const struct map_slot *slot = &memo->slots[i];
+		const char *key = (const char *)(uintptr_t)(slot->key.a & ~(uint64_t)1);
 
-		if (!slot->value || *key == '?')
+		if (!slot->item || *key == '?')
 			continue;
 		image->items[image->count++] =
-			(struct item){key, slot->b, (uint32_t)(slot->a & 1), slot->value};
-		image->frame_count += ((const struct sym_chain *)slot->value)->count;
+			(struct item){key, slot->key.b, (uint32_t)(slot->key.a & 1), slot->item};
+		image->frame_count += ((const struct sym_chain *)slot->item)->count;
 	}
 	qsort(image->items, image->count, sizeof(*image->items), compare);
 	image->entries = calloc(image->count + 1, sizeof(*image->entries));
@@ -63,13 +65,13 @@ static int collect(struct image *image, const struct sym_map *memo)
 
 static int put_string(struct image *image, const char *s, uint32_t *ret_offset)
 {
-	uintptr_t offset = (uintptr_t)sym_map_get(&image->offsets, (uintptr_t)s, 0);
+	uintptr_t offset = (uintptr_t)map_get(&image->offsets, MAP_KEY((uintptr_t)s));
 	size_t size = strlen(s) + 1;
 
 	if (!offset) {
 		offset = image->text_used + 1;
 		if (image->text_used + size > UINT32_MAX || fwrite(s, 1, size, image->strings) != size ||
-			sym_map_put(&image->offsets, (uintptr_t)s, 0, (void *)offset) < 0)
+			!map_put(&image->offsets, MAP_KEY((uintptr_t)s), (void *)offset))
 			return HYB_ENOMEM;
 		image->text_used += size;
 	}
@@ -102,7 +104,7 @@ static int put_item(struct image *image, const struct item *item)
 	return r;
 }
 
-static int encode(struct image *image, const struct sym_map *memo)
+static int encode(struct image *image, const struct map *memo)
 {
 	int r = collect(image, memo);
 
@@ -132,7 +134,7 @@ static int write_to(struct image *image, int fd)
 		{image->text, image->text_used},
 	};
 	FILE *file = fdopen(fd, "w");
-	uint64_t sum = SYM_CHECKSUM_START;
+	uint64_t sum = HASH_START;
 	bool ok = true;
 
 	if (!file) {
@@ -140,7 +142,7 @@ static int write_to(struct image *image, int fd)
 		return HYB_EIO;
 	}
 	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
-		sum = sym_checksum(sum, parts[i].data, parts[i].size);
+		sum = hash_bytes(sum, parts[i].data, parts[i].size);
 	header->checksum = sum;
 	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
 		ok = ok && fwrite(parts[i].data, 1, parts[i].size, file) == parts[i].size;
@@ -168,14 +170,14 @@ static int replace(const char *path, struct image *image)
 	return r;
 }
 
-int sym_cache_write(const char *path, const struct sym_map *memo)
+int sym_cache_write(const char *path, const struct map *memo)
 {
 	struct image image = {0};
 	int r = encode(&image, memo);
 
 	if (!r && image.count)
 		r = replace(path, &image);
-	sym_map_release(&image.offsets);
+	map_release(&image.offsets);
 	free(image.items);
 	free(image.entries);
 	free(image.frames);

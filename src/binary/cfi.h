@@ -7,7 +7,7 @@
 
 #include <libelf.h>
 
-#include "binary/store.h"
+#include "binary/ranges.h"
 
 /*
  * Fills `ranges`, which is empty, with the ELF addresses that each entry of

@@ -1,3 +1,5 @@
+#include "base/map.h"
+#include "base/strings.h"
 #include "binary/debug_info.h"
 
 #include <dwarf.h>
@@ -67,15 +69,15 @@ static const char *file_name(struct sym_dwarf *dwarf, struct sym_unit *unit, con
 
 	if (!file || !*file)
 		return "";
-	name = sym_map_get(&dwarf->files, (uintptr_t)file, 0);
+	name = map_get(&dwarf->files, MAP_KEY((uintptr_t)file));
 	if (name)
 		return name;
 	path = sym_normalise_path(dwarf_formstring(dwarf_attr(&unit->die, DW_AT_comp_dir, &attribute)), file);
 	if (!path)
 		return NULL;
-	name = sym_store_string(dwarf->store, path, strlen(path));
+	name = strings_add(dwarf->store, path, strlen(path));
 	free(path);
-	if (!name || sym_map_put(&dwarf->files, (uintptr_t)file, 0, (void *)name) < 0)
+	if (!name || !map_put(&dwarf->files, MAP_KEY((uintptr_t)file), (void *)name))
 		return NULL;
 	return name;
 }

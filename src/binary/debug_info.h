@@ -12,8 +12,10 @@
 #include <elfutils/libdw.h>
 #include <stdbool.h>
 
+#include "base/map.h"
+#include "base/strings.h"
 #include "hybrid/reader.h"
-#include "binary/store.h"
+#include "binary/ranges.h"
 
 #define SYM_DEPTH_MAX 128 /* nesting that is followed: of inlined calls, of scopes */
 
@@ -45,21 +47,20 @@ struct sym_function {
 
 struct sym_dwarf {
 	Dwarf *dwarf;
-	struct sym_store *store; /* not owned */
+	struct strings *store; /* not owned */
 	struct sym_unit *units;
 	struct sym_unit **by_index; /* of those with code */
 	size_t unit_count;
 	struct sym_ranges ranges; /* of units; values are indices of `by_index` */
 	const struct sym_ranges *code; /* not owned; ranges outside of it are of discarded code */
-	struct sym_map unit_of; /* unit DIE -> struct sym_unit */
-	struct sym_map functions; /* DIE -> struct sym_function in the store */
+	struct map unit_of; /* unit DIE -> struct sym_unit */
+	struct map functions; /* DIE -> struct sym_function in the store */
 	unsigned naming; /* names that are being made, each for the sake of the one before */
-	struct sym_map files; /* string of the file -> normalised string in the store */
+	struct map files; /* string of the file -> normalised string in the store */
 };
 
 /* `code`: the sections of code, empty if they are not known. 0 or HYB_ENOMEM. */
-int sym_dwarf_init(
-	struct sym_dwarf *dwarf, Dwarf *dw, const struct sym_ranges *code, struct sym_store *store);
+int sym_dwarf_init(struct sym_dwarf *dwarf, Dwarf *dw, const struct sym_ranges *code, struct strings *store);
 
 /*
  * The frames of an address of the DWARF file, innermost first. Returns their

@@ -4,10 +4,11 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/map.h"
 #include "base/array.h"
 #include "base/error.h"
 #include "binary/symbols.h"
-#include "binary/store.h"
+#include "binary/ranges.h"
 
 static bool is_directory(const char *path)
 {
@@ -77,7 +78,7 @@ struct wanted {
 	struct hyb_symbols *symbols;
 	struct sym_address *addresses;
 	size_t count;
-	struct sym_map seen;
+	struct map seen;
 	const struct hyb_module *module; /* the last one, and its keys by `call` */
 	uint64_t keys[2];
 };
@@ -94,9 +95,10 @@ static int want(struct wanted *w, const struct hyb_node_info *node)
 	if (!w->keys[call])
 		return HYB_ENOMEM;
 	if (sym_is_known(w->symbols, w->keys[call], node->address) ||
-		sym_map_get(&w->seen, w->keys[call], node->address))
+		map_get(&w->seen, MAP_KEY(w->keys[call], node->address)))
 		return 0;
-	if (!ARRAY_ROOM(w->addresses, w->count) || sym_map_put(&w->seen, w->keys[call], node->address, w) < 0)
+	if (!ARRAY_ROOM(w->addresses, w->count) ||
+		!map_put(&w->seen, MAP_KEY(w->keys[call], node->address), w))
 		return HYB_ENOMEM;
 	w->addresses[w->count++] = (struct sym_address){node->module, node->address, call};
 	return 0;
@@ -129,7 +131,7 @@ int hyb_symbols_resolve_all(struct hyb_symbols *symbols, struct hyb_error *err)
 			w.count);
 	else
 		sym_resolve(symbols, w.addresses, w.count);
-	sym_map_release(&w.seen);
+	map_release(&w.seen);
 	free(w.addresses);
 	return r;
 }

@@ -1,3 +1,5 @@
+#include "base/map.h"
+#include "base/strings.h"
 #include "binary/file.h"
 
 #include <elfutils/libdwfl.h>
@@ -14,7 +16,7 @@
 #include "binary/symtab.h"
 
 struct sym_file {
-	struct sym_store *store; /* not owned */
+	struct strings *store; /* not owned */
 	char *debug_path;
 	Dwfl_Callbacks callbacks;
 	Dwfl *dwfl;
@@ -22,7 +24,7 @@ struct sym_file {
 	struct sym_dwarf dwarf; /* with dwarf.dwarf NULL where there is none */
 	uint64_t dwarf_offset; /* address in the DWARF file minus ELF address */
 	Elf *elf; /* of the Dwfl; NULL: none, or `imports` is loaded */
-	struct sym_map imports;
+	struct map imports;
 };
 
 static int load(struct sym_file *file, Dwfl_Module *module)
@@ -72,7 +74,7 @@ static int report(
 	return load(file, module);
 }
 
-int sym_file_open(struct sym_store *store, const struct sym_wanted *wanted, struct sym_file **ret,
+int sym_file_open(struct strings *store, const struct sym_wanted *wanted, struct sym_file **ret,
 	char *problem, size_t problem_size)
 {
 	int fd = sym_find(wanted, problem, problem_size);
@@ -130,7 +132,7 @@ static int name_by_symbol(struct sym_file *file, uint64_t address, struct hyb_fr
 	if (!place.symbol && !place.bounded)
 		return 0;
 	name = place_name(&place);
-	frame->function = name ? sym_store_string(file->store, name, strlen(name)) : NULL;
+	frame->function = name ? strings_add(file->store, name, strlen(name)) : NULL;
 	frame->guess = place.guess;
 	free(name);
 	return frame->function ? 0 : HYB_ENOMEM;
@@ -178,7 +180,7 @@ const char *sym_file_import(struct sym_file *file, uint64_t slot)
 	if (file->elf && sym_imports_load(&file->imports, file->store, file->elf) < 0)
 		return NULL;
 	file->elf = NULL;
-	return sym_map_get(&file->imports, slot, 0);
+	return map_get(&file->imports, MAP_KEY(slot));
 }
 
 void sym_file_close(struct sym_file *file)
@@ -187,7 +189,7 @@ void sym_file_close(struct sym_file *file)
 		return;
 	sym_dwarf_release(&file->dwarf);
 	sym_symtab_release(&file->symtab);
-	sym_map_release(&file->imports);
+	map_release(&file->imports);
 	if (file->dwfl)
 		dwfl_end(file->dwfl);
 	free(file->debug_path);

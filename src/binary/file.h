@@ -9,8 +9,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/strings.h"
 #include "hybrid/reader.h"
-#include "binary/store.h"
+#include "binary/ranges.h"
 
 /* The source-level frames of one address. */
 struct sym_chain {
@@ -35,7 +36,7 @@ struct sym_file;
  * say), and HYB_EFORMAT or HYB_ENOMEM is returned. Strings of later lookups
  * go into `store`, which has to live as long as the file.
  */
-int sym_file_open(struct sym_store *store, const struct sym_wanted *wanted, struct sym_file **ret,
+int sym_file_open(struct strings *store, const struct sym_wanted *wanted, struct sym_file **ret,
 	char *problem, size_t problem_size);
 
 /* The frames of an ELF virtual address, in the store; NULL if out of memory. */

@@ -1,4 +1,6 @@
 /* The names of functions in DWARF. */
+#include "base/map.h"
+#include "base/strings.h"
 #include "binary/debug_info.h"
 
 #include <dwarf.h>
@@ -69,7 +71,7 @@ static const char *qualified(struct sym_dwarf *dwarf, Dwarf_Die *die, const char
 	size_t len = strlen(name);
 
 	if (len >= sizeof(buffer) || !dwarf_diecu(&declaration, &unit_die, NULL, NULL))
-		return sym_store_string(dwarf->store, name, len);
+		return strings_add(dwarf->store, name, len);
 	unit = sym_dwarf_unit(dwarf, &unit_die);
 	if (!unit || sym_unit_walk(dwarf, unit) < 0)
 		return NULL;
@@ -89,7 +91,7 @@ static const char *qualified(struct sym_dwarf *dwarf, Dwarf_Die *die, const char
 		if (scope->is_function)
 			break;
 	}
-	return sym_store_string(dwarf->store, p, (size_t)(buffer + sizeof(buffer) - p));
+	return strings_add(dwarf->store, p, (size_t)(buffer + sizeof(buffer) - p));
 }
 
 static const char *name_of(struct sym_dwarf *dwarf, Dwarf_Die *die)
@@ -105,7 +107,7 @@ static const char *name_of(struct sym_dwarf *dwarf, Dwarf_Die *die)
 	if (!readable && name)
 		return qualified(dwarf, die, name);
 	result = readable ? readable : linkage ? linkage : "";
-	result = sym_store_string(dwarf->store, result, strlen(result));
+	result = strings_add(dwarf->store, result, strlen(result));
 	free(readable);
 	return result;
 }
@@ -128,7 +130,7 @@ const struct sym_function *sym_dwarf_function(struct sym_dwarf *dwarf, const Dwa
 
 	/* All inlined copies share the function that they are copies of. */
 	follow(&at, DW_AT_abstract_origin);
-	function = sym_map_get(&dwarf->functions, (uintptr_t)at.addr, 0);
+	function = map_get(&dwarf->functions, MAP_KEY((uintptr_t)at.addr));
 	if (function)
 		return function;
 	function = arena_alloc(&dwarf->store->arena, sizeof(*function));
@@ -136,7 +138,7 @@ const struct sym_function *sym_dwarf_function(struct sym_dwarf *dwarf, const Dwa
 		return NULL;
 	function->name = name_of(dwarf, &at);
 	function->line = line_of(&at);
-	if (!function->name || sym_map_put(&dwarf->functions, (uintptr_t)at.addr, 0, function) < 0)
+	if (!function->name || !map_put(&dwarf->functions, MAP_KEY((uintptr_t)at.addr), function))
 		return NULL;
 	return function;
 }

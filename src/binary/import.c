@@ -1,4 +1,6 @@
 /* Which functions of other modules a module calls, by the slots that their addresses are put into. */
+#include "base/map.h"
+#include "base/strings.h"
 #include "binary/import.h"
 
 #include <gelf.h>
@@ -9,18 +11,18 @@
 #include "binary/name.h"
 
 /* The name as that of a function; versions are no part of it. */
-static const char *keep_name(struct sym_store *store, const char *name)
+static const char *keep_name(struct strings *store, const char *name)
 {
 	char *readable = sym_demangle(name);
-	const char *kept = sym_store_string(
+	const char *kept = strings_add(
 		store, readable ? readable : name, readable ? strlen(readable) : strcspn(name, "@"));
 
 	free(readable);
 	return kept;
 }
 
-static int add_relocation(struct sym_map *imports, struct sym_store *store, Elf *elf, Elf_Scn *symbols,
-	uint64_t slot, size_t index)
+static int add_relocation(
+	struct map *imports, struct strings *store, Elf *elf, Elf_Scn *symbols, uint64_t slot, size_t index)
 {
 	Elf_Data *data = elf_getdata(symbols, NULL);
 	GElf_Shdr header;
@@ -34,11 +36,11 @@ static int add_relocation(struct sym_map *imports, struct sym_store *store, Elf 
 	if (!name || !*name || GELF_ST_TYPE(symbol.st_info) == STT_OBJECT)
 		return 0;
 	name = keep_name(store, name);
-	return name ? sym_map_put(imports, slot, 0, (void *)name) : HYB_ENOMEM;
+	return name && map_put(imports, MAP_KEY(slot), (void *)name) ? 0 : HYB_ENOMEM;
 }
 
 static int add_section(
-	struct sym_map *imports, struct sym_store *store, Elf *elf, Elf_Scn *section, const GElf_Shdr *header)
+	struct map *imports, struct strings *store, Elf *elf, Elf_Scn *section, const GElf_Shdr *header)
 {
 	Elf_Scn *symbols = elf_getscn(elf, header->sh_link);
 	Elf_Data *data = elf_getdata(section, NULL);
@@ -59,7 +61,7 @@ static int add_section(
 	return r;
 }
 
-int sym_imports_load(struct sym_map *imports, struct sym_store *store, Elf *elf)
+int sym_imports_load(struct map *imports, struct strings *store, Elf *elf)
 {
 	Elf_Scn *section = NULL;
 	int r = 0;

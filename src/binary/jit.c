@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "base/array.h"
-#include "binary/store.h"
+#include "binary/ranges.h"
 
 #define FILE_MOST ((size_t)256 << 20) /* bytes of a file that are read */
 #define SEARCH_MOST 4096u /* pieces of code at one address that are looked at */

@@ -1,3 +1,5 @@
+#include "base/map.h"
+#include "base/strings.h"
 #include "binary/symbols.h"
 
 #include <inttypes.h>
@@ -14,7 +16,7 @@
 #include "binary/file.h"
 #include "binary/find.h"
 #include "binary/jit.h"
-#include "binary/store.h"
+#include "binary/ranges.h"
 
 #define OPEN_MAX_FILES 16 /* each holds descriptors and, with debug information, much memory */
 #define PROGRESS_STEP 64 /* addresses */
@@ -42,9 +44,9 @@ struct made {
 struct hyb_symbols {
 	struct hyb_experiment *experiment; /* not owned */
 	struct sym_places places; /* with strings in the store */
-	struct sym_store store;
-	struct sym_map memo; /* see SYM_MEMO_KEY */
-	struct sym_map by_pointer; /* struct hyb_module -> struct module */
+	struct strings store;
+	struct map memo; /* see SYM_MEMO_KEY */
+	struct map by_pointer; /* struct hyb_module -> struct module */
 	struct module *modules;
 	struct made *made;
 	unsigned open_files;
@@ -56,9 +58,9 @@ struct hyb_symbols {
 
 static const struct hyb_frame unknown = {.function = "", .file = ""};
 
-static const char *keep(struct sym_store *store, const char *s, bool *ok)
+static const char *keep(struct strings *store, const char *s, bool *ok)
 {
-	const char *kept = s ? sym_store_string(store, s, strlen(s)) : NULL;
+	const char *kept = s ? strings_add(store, s, strlen(s)) : NULL;
 
 	*ok = *ok && (kept || !s);
 	return kept;
@@ -102,7 +104,7 @@ void hyb_symbols_attach(struct hyb_symbols *symbols, struct hyb_experiment *expe
 	const struct hyb_symbols_options *o = options ? options : &none;
 
 	/* The modules of one that is closed may have been where others are now; this one may be, too. */
-	sym_map_release(&symbols->by_pointer);
+	map_release(&symbols->by_pointer);
 	symbols->experiment = experiment;
 	symbols->places.progress = o->progress;
 	symbols->places.data = o->data;
@@ -110,7 +112,7 @@ void hyb_symbols_attach(struct hyb_symbols *symbols, struct hyb_experiment *expe
 }
 
 /* The same contents have the same key, wherever they lie. */
-static const char *key_of(struct sym_store *store, const struct hyb_module *info)
+static const char *key_of(struct strings *store, const struct hyb_module *info)
 {
 	char hex[SYM_HEX_SIZE];
 	char *text = NULL;
@@ -126,7 +128,7 @@ static const char *key_of(struct sym_store *store, const struct hyb_module *info
 	}
 	if (len < 0)
 		return NULL;
-	key = sym_store_string(store, text, (size_t)len);
+	key = strings_add(store, text, (size_t)len);
 	free(text);
 	return key;
 }
@@ -140,7 +142,7 @@ static struct module *new_module(struct hyb_symbols *symbols, const struct hyb_m
 		return NULL;
 	module->info = *info;
 	module->info.path = keep(&symbols->store, info->path, &ok);
-	if (!ok || sym_map_put(&symbols->by_pointer, (uintptr_t)&module->info, 0, module) < 0)
+	if (!ok || !map_put(&symbols->by_pointer, MAP_KEY((uintptr_t)&module->info), module))
 		return NULL;
 	module->key = key;
 	module->path = module->info.path;
@@ -157,7 +159,7 @@ static struct module *new_module(struct hyb_symbols *symbols, const struct hyb_m
 /* Each process has descriptions of its own of the modules that all share. */
 static struct module *module_of(struct hyb_symbols *symbols, const struct hyb_module *info)
 {
-	struct module *module = sym_map_get(&symbols->by_pointer, (uintptr_t)info, 0);
+	struct module *module = map_get(&symbols->by_pointer, MAP_KEY((uintptr_t)info));
 	const char *key;
 
 	if (module)
@@ -168,7 +170,7 @@ static struct module *module_of(struct hyb_symbols *symbols, const struct hyb_mo
 			break;
 	if (!module && key)
 		module = new_module(symbols, info, key);
-	if (module && sym_map_put(&symbols->by_pointer, (uintptr_t)info, 0, module) < 0)
+	if (module && !map_put(&symbols->by_pointer, MAP_KEY((uintptr_t)info), module))
 		return NULL;
 	return module;
 }
@@ -195,7 +197,7 @@ static void close_oldest(struct hyb_symbols *symbols)
 
 static void add_problem(struct hyb_symbols *symbols, const char *text)
 {
-	const char *kept = sym_store_string(&symbols->store, text, strlen(text));
+	const char *kept = strings_add(&symbols->store, text, strlen(text));
 
 	for (size_t i = 0; i < symbols->problem_count; i++)
 		if (symbols->problems[i] == kept)
@@ -313,7 +315,7 @@ static struct sym_chain *resolve(
 		chain = name_made(symbols, module, at);
 	else if (file_of(symbols, module))
 		chain = sym_file_lookup(module->file, at);
-	if (!chain || sym_map_put(&symbols->memo, SYM_MEMO_KEY(module->key, call), address, chain) < 0)
+	if (!chain || !map_put(&symbols->memo, MAP_KEY(SYM_MEMO_KEY(module->key, call), address), chain))
 		return NULL;
 	symbols->grown = true;
 	return chain;
@@ -326,7 +328,7 @@ const struct hyb_frame *hyb_symbols_lookup(struct hyb_symbols *symbols, const st
 	struct sym_chain *chain = NULL;
 
 	if (module) {
-		chain = sym_map_get(&symbols->memo, SYM_MEMO_KEY(module->key, call), address);
+		chain = map_get(&symbols->memo, MAP_KEY(SYM_MEMO_KEY(module->key, call), address));
 		if (!chain)
 			chain = resolve(symbols, module, address, call);
 	}
@@ -387,7 +389,7 @@ uint64_t sym_key(struct hyb_symbols *symbols, const struct hyb_module *info, boo
 
 bool sym_is_known(const struct hyb_symbols *symbols, uint64_t key, uint64_t address)
 {
-	return sym_map_get(&symbols->memo, key, address);
+	return map_get(&symbols->memo, MAP_KEY(key, address));
 }
 
 static int compare(const void *a, const void *b)
@@ -461,9 +463,9 @@ void hyb_symbols_close(struct hyb_symbols *symbols)
 		close_oldest(symbols);
 	for (struct made *made = symbols->made; made; made = made->next)
 		sym_jit_close(made->jit);
-	sym_map_release(&symbols->memo);
-	sym_map_release(&symbols->by_pointer);
-	sym_store_release(&symbols->store);
+	map_release(&symbols->memo);
+	map_release(&symbols->by_pointer);
+	strings_release(&symbols->store);
 	free(symbols->problems);
 	free(symbols);
 }

@@ -5,7 +5,7 @@
 #include <elfutils/libdwfl.h>
 #include <stdbool.h>
 
-#include "binary/store.h"
+#include "binary/ranges.h"
 
 struct sym_symbol {
 	const char *name; /* as in the file; lives as long as the Dwfl */

@@ -1,4 +1,6 @@
 /* The units of a DWARF file: where their code is, their functions and scopes. */
+#include "base/map.h"
+#include "base/strings.h"
 #include "binary/debug_info.h"
 
 #include <dwarf.h>
@@ -30,7 +32,7 @@ static int add_ranges(struct sym_ranges *ranges, const struct sym_ranges *code, 
 
 struct sym_unit *sym_dwarf_unit(struct sym_dwarf *dwarf, Dwarf_Die *unit_die)
 {
-	struct sym_unit *unit = sym_map_get(&dwarf->unit_of, (uintptr_t)unit_die->addr, 0);
+	struct sym_unit *unit = map_get(&dwarf->unit_of, MAP_KEY((uintptr_t)unit_die->addr));
 
 	if (unit)
 		return unit;
@@ -40,7 +42,7 @@ struct sym_unit *sym_dwarf_unit(struct sym_dwarf *dwarf, Dwarf_Die *unit_die)
 	unit->die = unit->code = *unit_die;
 	unit->next = dwarf->units;
 	dwarf->units = unit;
-	return sym_map_put(&dwarf->unit_of, (uintptr_t)unit_die->addr, 0, unit) < 0 ? NULL : unit;
+	return !map_put(&dwarf->unit_of, MAP_KEY((uintptr_t)unit_die->addr), unit) ? NULL : unit;
 }
 
 static int add_unit(struct sym_dwarf *dwarf, Dwarf_Die *die)
@@ -58,7 +60,7 @@ static int add_unit(struct sym_dwarf *dwarf, Dwarf_Die *die)
 	return 0;
 }
 
-int sym_dwarf_init(struct sym_dwarf *dwarf, Dwarf *dw, const struct sym_ranges *code, struct sym_store *store)
+int sym_dwarf_init(struct sym_dwarf *dwarf, Dwarf *dw, const struct sym_ranges *code, struct strings *store)
 {
 	Dwarf_CU *cu = NULL;
 	Dwarf_Die die;
@@ -219,8 +221,8 @@ void sym_dwarf_release(struct sym_dwarf *dwarf)
 	}
 	free(dwarf->by_index);
 	sym_ranges_release(&dwarf->ranges);
-	sym_map_release(&dwarf->unit_of);
-	sym_map_release(&dwarf->functions);
-	sym_map_release(&dwarf->files);
+	map_release(&dwarf->unit_of);
+	map_release(&dwarf->functions);
+	map_release(&dwarf->files);
 	memset(dwarf, 0, sizeof(*dwarf));
 }

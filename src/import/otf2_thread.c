@@ -1,3 +1,4 @@
+#include "base/hash.h"
 #include "otf2_thread.h"
 
 #include <stdlib.h>
@@ -103,10 +104,8 @@ static uint64_t frame_id(struct import *im, uint32_t index)
  * many. */
 static uint64_t import_text(struct import *im, const char *text, unsigned kind)
 {
-	uint64_t hash = 0xcbf29ce484222325u + kind, *id;
+	uint64_t hash = hash_text(HASH_START + kind, text), *id;
 
-	for (const char *p = text; *p; p++)
-		hash = (hash ^ (unsigned char)*p) * 0x100000001b3u;
 	id = refs_get(&im->texts, hash);
 	if (!id && im->texts.count >= TEXTS_MOST && kind)
 		return 0;

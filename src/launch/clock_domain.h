@@ -10,6 +10,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "base/hash.h"
+
 /*
  * Processes with the same value read the same clock; 0: not known. Raw system calls, no
  * allocation; leaves an errno.
@@ -20,7 +22,7 @@ static inline uint64_t clock_domain(void)
 	int fd = (int)syscall(SYS_openat, AT_FDCWD, "/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
 	long boot = fd < 0 ? -1 : syscall(SYS_read, fd, text, 64);
 	long space = 0;
-	uint64_t hash = 0xcbf29ce484222325u; /* FNV-1a */
+	uint64_t hash = HASH_START;
 
 	if (fd >= 0)
 		syscall(SYS_close, fd);
@@ -29,8 +31,7 @@ static inline uint64_t clock_domain(void)
 	/* "time:[4026531834]"; a kernel without time namespaces has one clock. */
 	space = syscall(
 		SYS_readlinkat, AT_FDCWD, "/proc/self/ns/time", text + boot, sizeof(text) - (size_t)boot);
-	for (long i = 0; i < boot + (space > 0 ? space : 0); i++)
-		hash = (hash ^ (unsigned char)text[i]) * 0x100000001b3u;
+	hash = hash_bytes(hash, text, (size_t)(boot + (space > 0 ? space : 0)));
 	return hash ? hash : 1;
 }
 

@@ -242,64 +242,32 @@ static const struct hyb_module *find_module(
 	return row->first;
 }
 
-static struct code **find_slot(
-	struct code **slots, size_t slot_count, const struct hyb_module *module, uint64_t address, bool call)
-{
-	uint64_t h = (address * 2 + call) * 0x9e3779b97f4a7c15u ^ (uintptr_t)module * 0xff51afd7ed558ccdu;
-	size_t i = (h ^ h >> 32) & (slot_count - 1);
-
-	while (slots[i] &&
-		(slots[i]->address != address || slots[i]->module != module || slots[i]->call != call))
-		i = (i + 1) & (slot_count - 1);
-	return &slots[i];
-}
-
-static int grow(struct codes *codes)
-{
-	size_t slot_count = codes->slot_count ? codes->slot_count * 2 : 1024;
-	struct code **slots = calloc(slot_count, sizeof(*slots));
-
-	if (!slots)
-		return HYB_ENOMEM;
-	for (size_t i = 0; i < codes->slot_count; i++) {
-		struct code *c = codes->slots[i];
-
-		if (c)
-			*find_slot(slots, slot_count, c->module, c->address, c->call) = c;
-	}
-	free(codes->slots);
-	codes->slots = slots;
-	codes->slot_count = slot_count;
-	return 0;
-}
-
 struct code *codes_get(struct codes *codes, const struct resolver *resolver, const struct hyb_module *module,
 	uint64_t address, bool call)
 {
-	struct code **slot;
+	struct code *code;
 
-	if (codes->count * 2 >= codes->slot_count && grow(codes))
-		return NULL;
 	if (module) {
 		module = find_module(codes, resolver, module);
 		if (!module)
 			return NULL;
 	}
-	slot = find_slot(codes->slots, codes->slot_count, module, address, call);
-	if (!*slot) {
-		*slot = code_new(codes, resolver, module, address, call);
-		codes->count += *slot != NULL;
+	code = map_get(&codes->map, MAP_KEY(address, (uintptr_t)module, call));
+	if (code)
+		return code;
+	code = code_new(codes, resolver, module, address, call);
+	if (code && !map_put(&codes->map, MAP_KEY(address, (uintptr_t)module, call), code)) {
+		code_free(code);
+		return NULL;
 	}
-	return *slot;
+	return code;
 }
 
 void codes_release(struct codes *codes)
 {
-	for (size_t i = 0; i < codes->slot_count; i++)
-		code_free(codes->slots[i]);
-	free(codes->slots);
+	for (size_t i = 0; i < codes->map.room; i++)
+		code_free(codes->map.slots[i].item);
+	map_release(&codes->map);
 	table_release(&codes->modules);
 	table_release(&codes->contents);
-	codes->slots = NULL;
-	codes->slot_count = codes->count = 0;
 }

@@ -5,8 +5,9 @@
 #ifndef HYB_CODES_H
 #define HYB_CODES_H
 
+#include "base/map.h"
 #include "profile/profile.h"
-#include "profile/intern.h"
+#include "base/strings.h"
 #include "profile/views/table.h"
 
 /* As hyb_symbols_lookup(). */
@@ -60,8 +61,7 @@ struct codes {
 	struct table modules; /* a struct code_module for each description */
 	struct table contents; /* a struct code_contents for each that differs */
 	struct code_module last; /* that was asked for */
-	struct code **slots;
-	size_t slot_count, count;
+	struct map map; /* of struct code */
 };
 
 /* The entry of an address, valid until codes_release(). NULL when memory is out. */

@@ -349,8 +349,8 @@ static int by_module(const void *pa, const void *pb)
 /* Beside those of merged profiles. */
 static int add_nameless(struct profile *p)
 {
-	for (size_t i = 0; i < p->codes.slot_count; i++) {
-		const struct code *code = p->codes.slots[i];
+	for (size_t i = 0; i < p->codes.map.room; i++) {
+		const struct code *code = p->codes.map.slots[i].item;
 		struct nameless *row, key;
 
 		if (!code || !code->unresolved || !code->shown)

@@ -2,7 +2,7 @@
 #ifndef HYB_SAME_FILES_H
 #define HYB_SAME_FILES_H
 
-#include "profile/intern.h"
+#include "base/strings.h"
 
 /*
  * For each path of `from` the one of `to` that is the same file, else NULL: the same path, or the one with

@@ -5,7 +5,7 @@
 #include "profile/codes.h"
 #include "profile/merge.h"
 #include "profile/metrics/metric_sums.h"
-#include "profile/intern.h"
+#include "base/strings.h"
 #include "profile/mpi/mpi.h"
 #include "profile/views/table.h"
 #include "profile/views/tree.h"

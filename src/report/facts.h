@@ -3,7 +3,7 @@
 #define HYB_REPORT_FACTS_H
 
 #include "base/blob.h"
-#include "profile/intern.h"
+#include "base/strings.h"
 #include "report.h"
 #include "account.h"
 #include "images.h"

@@ -11,7 +11,7 @@
 
 #include "base/blob.h"
 #include "hybrid/reader.h"
-#include "profile/intern.h"
+#include "base/strings.h"
 
 #define NO_IMAGE SIZE_MAX
 

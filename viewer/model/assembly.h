@@ -7,7 +7,7 @@
 
 #include <stdatomic.h>
 
-#include "profile/intern.h"
+#include "base/strings.h"
 #include "viewer/snapshot/session.h"
 
 /* Whose code; as struct focus. */

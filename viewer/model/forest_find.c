@@ -1,58 +1,26 @@
 /* Search in a forest. */
 #include <stdlib.h>
 
+#include "base/map.h"
 #include "viewer/model/forest.h"
 
 /* What is known of names, by their addresses: a tree has few beside its nodes. */
-struct known {
-	const char *name;
-	bool fits;
-};
-
 struct names {
 	const regex_t *expression;
-	struct known *slots;
-	size_t size, used; /* size: a power of two */
+	struct map known; /* name: FITS or FITS_NOT */
 };
 
-static struct known *slot_of(struct known *slots, size_t size, const char *name)
-{
-	size_t s = (size_t)((uintptr_t)name * 0x9e3779b97f4a7c15u >> 20) & (size - 1);
-
-	while (slots[s].name && slots[s].name != name)
-		s = (s + 1) & (size - 1);
-	return &slots[s];
-}
-
-static void grow(struct names *names)
-{
-	size_t size = names->size ? 2 * names->size : 1024;
-	struct known *slots = calloc(size, sizeof(*slots));
-
-	if (!slots)
-		return;
-	for (size_t i = 0; i < names->size; i++)
-		if (names->slots[i].name)
-			*slot_of(slots, size, names->slots[i].name) = names->slots[i];
-	free(names->slots);
-	names->slots = slots;
-	names->size = size;
-}
+static char FITS, FITS_NOT; /* what addresses stand for */
 
 static bool fits(struct names *names, const char *name)
 {
-	struct known *known;
+	void *known = map_get(&names->known, MAP_KEY((uintptr_t)name));
 
-	if (2 * names->used >= names->size)
-		grow(names);
-	if (names->used + 1 >= names->size) /* memory is out */
-		return !regexec(names->expression, name, 0, NULL, 0);
-	known = slot_of(names->slots, names->size, name);
-	if (!known->name) {
-		*known = (struct known){name, !regexec(names->expression, name, 0, NULL, 0)};
-		names->used++;
+	if (!known) {
+		known = regexec(names->expression, name, 0, NULL, 0) ? &FITS_NOT : &FITS;
+		map_put(&names->known, MAP_KEY((uintptr_t)name), known); /* or it is asked again */
 	}
-	return known->fits;
+	return known == &FITS;
 }
 
 static bool node_fits(const struct forest *f, struct names *names, uint32_t node)
@@ -129,6 +97,6 @@ uint32_t forest_find(struct forest *f, const regex_t *expression, int direction,
 	struct names names = {.expression = expression};
 	uint32_t node = direction > 0 ? find_forwards(f, &names, here) : find_backwards(f, &names, here);
 
-	free(names.slots);
+	map_release(&names.known);
 	return node;
 }

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/hash.h"
 #include "base/path.h"
 #include "viewer/model/forest.h"
 
@@ -20,13 +21,6 @@ struct match {
 	size_t way_room;
 };
 
-static uint64_t hash_text(uint64_t h, const char *text)
-{
-	for (; *text; text++)
-		h = (h ^ (unsigned char)*text) * 0x100000001b3u;
-	return h;
-}
-
 static unsigned line_of(const struct match *m, const struct profile_node *n)
 {
 	return m->loose && n->kind == PROFILE_INTERMEDIATE ? 0 : n->line;
@@ -35,7 +29,7 @@ static unsigned line_of(const struct match *m, const struct profile_node *n)
 /* `parent`: of `to`. */
 static uint64_t hash_of(const struct match *m, uint32_t parent, const struct profile_node *n)
 {
-	uint64_t h = (0xcbf29ce484222325u ^ parent) * 0x9e3779b97f4a7c15u;
+	uint64_t h = (HASH_START ^ parent) * 0x9e3779b97f4a7c15u;
 
 	h = hash_text(h ^ n->kind, n->name);
 	h = hash_text(h ^ line_of(m, n), path_base(n->file));

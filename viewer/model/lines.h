@@ -7,7 +7,7 @@
 
 #include <stdatomic.h>
 
-#include "profile/intern.h"
+#include "base/strings.h"
 #include "profile/profile.h"
 
 /* A line of a file; sums over its functions. */

@@ -1,3 +1,4 @@
+#include "base/hash.h"
 #include "viewer/snapshot/chosen.h"
 
 #include <stdlib.h>
@@ -9,21 +10,12 @@ struct chosen_key {
 	uint32_t pid, image, rank, id; /* id: of the location */
 };
 
-static uint64_t hash(const char *text)
-{
-	uint64_t h = 0xcbf29ce484222325u;
-
-	for (; *text; text++)
-		h = (h ^ (unsigned char)*text) * 0x100000001b3u;
-	return h;
-}
-
 static struct chosen_key key_of(size_t experiment, const struct hyb_location_info *location)
 {
 	const struct hyb_process *process = location->process;
 
-	return (struct chosen_key){
-		hash(process->host), experiment, process->pid, process->image, process->rank, location->id};
+	return (struct chosen_key){hash_text(HASH_START, process->host), experiment, process->pid,
+		process->image, process->rank, location->id};
 }
 
 static int compare(const void *a, const void *b)

@@ -6,7 +6,7 @@
 #ifndef HYB_TIMELINE_GROUPS_H
 #define HYB_TIMELINE_GROUPS_H
 
-#include "profile/intern.h"
+#include "base/strings.h"
 #include "profile/profile.h"
 
 enum group_by { GROUP_BY_FILE = 0, GROUP_BY_MODULE, GROUP_BY_FUNCTION, GROUP_BYS };

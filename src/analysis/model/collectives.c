@@ -12,9 +12,9 @@
 
 static void unlink_instance(struct hyb_model *model, struct instance *instance)
 {
-	struct key key = {instance->public.identity, instance->public.number, 0};
+	struct map_key key = {instance->public.identity, instance->public.number, 0};
 
-	keys_remove(&model->instances, &key);
+	map_remove(&model->instances, &key);
 	*(instance->older ? &instance->older->newer : &model->oldest) = instance->newer;
 	*(instance->newer ? &instance->newer->older : &model->newest) = instance->older;
 	model->gathered -= instance->public.count;
@@ -60,19 +60,19 @@ static void tell_instance(struct hyb_model *model, struct instance *instance)
 
 static struct instance *instance_of(struct hyb_model *model, uint64_t identity, uint64_t number)
 {
-	struct key key = {identity, number, 0}, comm = {.a = identity};
-	struct instance *instance = keys_get(&model->instances, &key);
+	struct map_key key = {identity, number, 0}, comm = {.a = identity};
+	struct instance *instance = map_get(&model->instances, &key);
 
 	if (instance)
 		return instance;
 	instance = calloc(1, sizeof(*instance));
-	if (!instance || !keys_put(&model->instances, &key, instance)) {
+	if (!instance || !map_put(&model->instances, &key, instance)) {
 		free(instance);
 		return NULL;
 	}
 	instance->public.identity = identity;
 	instance->public.number = number;
-	instance->comm = keys_get(&model->comms, &comm);
+	instance->comm = map_get(&model->comms, &comm);
 	instance->expected = instance->comm->expected;
 	instance->older = model->newest;
 	*(instance->older ? &instance->older->newer : &model->oldest) = instance;
@@ -104,9 +104,9 @@ static bool add_member(struct hyb_model *model, struct instance *instance, const
 static struct turn *turn_of(
 	const struct hyb_model *model, const struct rank *rank, const struct hyb_handle *handle)
 {
-	struct key key = {handle->identity, rank->number, 0};
+	struct map_key key = {handle->identity, rank->number, 0};
 
-	return handle->type == HYB_COMM ? keys_get(&model->turns, &key) : NULL;
+	return handle->type == HYB_COMM ? map_get(&model->turns, &key) : NULL;
 }
 
 void collective_joined(struct hyb_model *model, struct rank *rank, const struct hyb_moment *moment)
@@ -149,8 +149,8 @@ void collectives_break(struct hyb_model *model, const struct rank *rank)
 	for (size_t i = 0; i < rank->info->handle_count; i++) {
 		const struct hyb_handle *handle = &rank->info->handles[i];
 		struct turn *turn = turn_of(model, rank, handle);
-		struct key key = {.a = handle->identity};
-		struct comm *comm = keys_get(&model->comms, &key);
+		struct map_key key = {.a = handle->identity};
+		struct comm *comm = map_get(&model->comms, &key);
 
 		if (!turn || turn->out)
 			continue;

@@ -66,11 +66,11 @@ static void describe(struct hyb_model *model, struct op *op)
 	op->end.partner = op->peer ? op->peer->info : NULL;
 }
 
-static struct key envelope(const struct op *op)
+static struct map_key envelope(const struct op *op)
 {
 	uint64_t self = op->self->number, peer = op->peer->number;
 
-	return (struct key){op->end.handle->identity, op->is_send ? self << 32 | peer : peer << 32 | self,
+	return (struct map_key){op->end.handle->identity, op->is_send ? self << 32 | peer : peer << 32 | self,
 		(uint32_t)op->end.tag};
 }
 
@@ -141,14 +141,14 @@ void message_matched(struct hyb_model *model, struct op *send, struct op *recv)
 
 /* -------------------------------------------------------------- channels */
 
-static struct channel *new_channel(struct hyb_model *model, const struct key *key)
+static struct channel *new_channel(struct hyb_model *model, const struct map_key *key)
 {
 	struct channel *channel = pool_take(model, &model->channel_pool, sizeof(*channel));
 
 	if (!channel)
 		return NULL;
 	channel->key = *key;
-	if (keys_put(&model->channels, key, channel))
+	if (map_put(&model->channels, key, channel))
 		return channel;
 	pool_give(&model->channel_pool, channel);
 	model->failed = true;
@@ -167,7 +167,7 @@ static void close_channel(struct hyb_model *model, struct channel *channel)
 {
 	if (channel->count || channel->receive_count)
 		return;
-	keys_remove(&model->channels, &channel->key);
+	map_remove(&model->channels, &channel->key);
 	pool_give(&model->channel_pool, channel);
 }
 
@@ -215,12 +215,12 @@ static void place(struct hyb_model *model, struct op *op)
 {
 	struct channel *channel;
 	struct op *other;
-	struct key key;
+	struct map_key key;
 
 	if (is_lone(model, op))
 		return;
 	key = envelope(op);
-	channel = keys_get(&model->channels, &key);
+	channel = map_get(&model->channels, &key);
 	if (!channel)
 		channel = new_channel(model, &key);
 	if (!channel) {
@@ -361,7 +361,7 @@ void message_received(
 void message_sent(struct hyb_model *model, struct rank *rank, const struct hyb_moment *moment)
 {
 	struct op *op = new_op(model, rank, moment);
-	struct key key = {0};
+	struct map_key key = {0};
 
 	if (!op)
 		return;
@@ -378,7 +378,7 @@ void message_sent(struct hyb_model *model, struct rank *rank, const struct hyb_m
 
 static void cancel_send(struct hyb_model *model, const struct request *request)
 {
-	struct channel *channel = keys_get(&model->channels, &request->channel);
+	struct channel *channel = map_get(&model->channels, &request->channel);
 	struct op *op = channel ? channel->ops.first : NULL;
 
 	while (op && !(op->is_send && op->end.started.pos == request->started.pos))
@@ -427,13 +427,13 @@ static int by_start(const void *a, const void *b)
 /* The sends that a receive may get, or NULL. */
 static struct channel *sends_for(const struct hyb_model *model, const struct op *op)
 {
-	struct key key;
+	struct map_key key;
 	struct channel *channel;
 
 	if (op->pending || !op->end.handle || !op->peer)
 		return NULL;
 	key = envelope(op);
-	channel = keys_get(&model->channels, &key);
+	channel = map_get(&model->channels, &key);
 	return channel && channel->ops.first && channel->ops.first->is_send ? channel : NULL;
 }
 
@@ -490,7 +490,7 @@ static struct op **take_all(struct hyb_model *model, size_t *ret_count)
 		for (struct op *op = channel ? channel->receives.first : NULL; op; op = op->next)
 			add_op(model, &all, &count, op);
 	}
-	keys_release(&model->channels);
+	map_release(&model->channels);
 	*ret_count = count;
 	return all;
 }

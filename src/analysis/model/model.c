@@ -316,8 +316,8 @@ int hyb_model_next(struct hyb_model *model, const struct hyb_step **ret_step)
 const struct hyb_call *hyb_model_stack(
 	const struct hyb_model *model, const struct hyb_location_info *location, size_t *ret_depth)
 {
-	struct key key = {.a = (uintptr_t)location->process};
-	const struct rank *rank = keys_get(&model->processes, &key);
+	struct map_key key = {.a = (uintptr_t)location->process};
+	const struct rank *rank = map_get(&model->processes, &key);
 	const struct track *track = rank ? &rank->tracks[location - rank->info->locations] : NULL;
 
 	*ret_depth = track ? track->depth : 0;
@@ -375,14 +375,14 @@ void model_release(struct hyb_model *model)
 	}
 	free(model->ranks);
 	free(model->answers);
-	keys_release(&model->processes);
-	keys_release(&model->worlds);
-	keys_release(&model->members);
-	keys_release(&model->comms);
-	keys_release(&model->turns);
-	keys_release(&model->channels);
-	keys_release(&model->requests);
-	keys_release(&model->instances);
+	map_release(&model->processes);
+	map_release(&model->worlds);
+	map_release(&model->members);
+	map_release(&model->comms);
+	map_release(&model->turns);
+	map_release(&model->channels);
+	map_release(&model->requests);
+	map_release(&model->instances);
 	arena_release(&model->arena);
 	arena_release(&model->ops.arena);
 	arena_release(&model->channel_pool.arena);

@@ -5,29 +5,29 @@
 #define REQUESTS_MAX (1u << 20)
 
 /* MPI_Isendrecv sends and receives with one number. */
-static struct key request_key(const struct rank *rank, uint64_t number, bool receives)
+static struct map_key request_key(const struct rank *rank, uint64_t number, bool receives)
 {
-	return (struct key){rank->number, number, receives};
+	return (struct map_key){rank->number, number, receives};
 }
 
 struct request *request_find(
 	const struct hyb_model *model, const struct rank *rank, uint64_t number, bool receives)
 {
-	struct key key = request_key(rank, number, receives);
+	struct map_key key = request_key(rank, number, receives);
 
-	return number ? keys_get(&model->requests, &key) : NULL;
+	return number ? map_get(&model->requests, &key) : NULL;
 }
 
 void request_end(struct hyb_model *model, struct request *request)
 {
-	keys_remove(&model->requests, &request->key);
+	map_remove(&model->requests, &request->key);
 	*(request->older ? &request->older->newer : &model->oldest_request) = request->newer;
 	*(request->newer ? &request->newer->older : &model->newest_request) = request->older;
 	pool_give(&model->request_pool, request);
 }
 
 void request_begin(struct hyb_model *model, const struct rank *rank, uint64_t number,
-	const struct hyb_moment *started, struct op *recv, const struct key *channel)
+	const struct hyb_moment *started, struct op *recv, const struct map_key *channel)
 {
 	struct request *request = request_find(model, rank, number, recv != NULL);
 
@@ -39,7 +39,7 @@ void request_begin(struct hyb_model *model, const struct rank *rank, uint64_t nu
 	if (!request)
 		return;
 	request->key = request_key(rank, number, recv != NULL);
-	if (!keys_put(&model->requests, &request->key, request)) {
+	if (!map_put(&model->requests, &request->key, request)) {
 		pool_give(&model->request_pool, request);
 		model->failed = true;
 		return;

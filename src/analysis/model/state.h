@@ -7,7 +7,7 @@
 #ifndef HYB_ANALYSIS_STATE_H
 #define HYB_ANALYSIS_STATE_H
 
-#include "analysis/model/keys.h"
+#include "base/map.h"
 #include "base/arena.h"
 #include "hybrid/model.h"
 
@@ -36,7 +36,7 @@ struct op_list {
  * whose threads are in MPI at the same time both: `ops` are the sends then.
  */
 struct channel {
-	struct key key;
+	struct map_key key;
 	struct op_list ops, receives;
 	size_t count, receive_count;
 	size_t wanted; /* sends: by receives that were behind pending ones until the end */
@@ -48,11 +48,11 @@ struct channel {
 
 /* A number of a process whose operation is under way. */
 struct request {
-	struct key key;
+	struct map_key key;
 	struct hyb_moment started;
 	struct request *older, *newer;
 	struct op *recv; /* NULL: not a receive */
-	struct key channel; /* of a send, else 0 */
+	struct map_key channel; /* of a send, else 0 */
 };
 
 /* A process. */
@@ -112,16 +112,16 @@ struct hyb_model {
 	struct hyb_events *events;
 	struct rank *ranks;
 	size_t rank_count;
-	struct keys processes; /* process: struct rank */
-	struct keys worlds; /* world, rank: struct rank */
-	struct keys members; /* communicator, group and rank in it: struct rank */
-	struct keys comms; /* identity: struct comm */
-	struct keys turns; /* identity, number of rank: struct turn */
-	struct keys channels; /* communicator, ranks' numbers, tag: struct channel */
-	struct keys requests; /* number of rank, request, whether it receives: struct request */
+	struct map processes; /* process: struct rank */
+	struct map worlds; /* world, rank: struct rank */
+	struct map members; /* communicator, group and rank in it: struct rank */
+	struct map comms; /* identity: struct comm */
+	struct map turns; /* identity, number of rank: struct turn */
+	struct map channels; /* communicator, ranks' numbers, tag: struct channel */
+	struct map requests; /* number of rank, request, whether it receives: struct request */
 	uint64_t world; /* of the last process that has one */
 	bool worlds_differ; /* there are several */
-	struct keys instances; /* communicator, number: struct instance */
+	struct map instances; /* communicator, number: struct instance */
 	struct request *oldest_request, *newest_request;
 	struct instance *oldest, *newest; /* that are not complete */
 	size_t held; /* receives that are done and wait for pending ones in front of them */
@@ -153,7 +153,7 @@ bool who_shares(const struct hyb_model *model, const struct hyb_handle *handle);
 
 /* requests.c */
 void request_begin(struct hyb_model *model, const struct rank *rank, uint64_t number,
-	const struct hyb_moment *started, struct op *recv, const struct key *channel);
+	const struct hyb_moment *started, struct op *recv, const struct map_key *channel);
 struct request *request_find(
 	const struct hyb_model *model, const struct rank *rank, uint64_t number, bool receives);
 void request_end(struct hyb_model *model, struct request *request);

@@ -4,9 +4,9 @@
 #include "analysis/model/state.h"
 #include "format/format.h"
 
-static struct key process_key(const struct hyb_process *process)
+static struct map_key process_key(const struct hyb_process *process)
 {
-	return (struct key){.a = (uintptr_t)process};
+	return (struct map_key){.a = (uintptr_t)process};
 }
 
 /* What its trace holds, from the start to where. */
@@ -30,35 +30,35 @@ static void judge(struct rank *rank)
 	}
 }
 
-static bool put_first(struct keys *keys, const struct key *key, void *item)
+static bool put_first(struct map *keys, const struct map_key *key, void *item)
 {
-	return keys_get(keys, key) || keys_put(keys, key, item);
+	return map_get(keys, key) || map_put(keys, key, item);
 }
 
 static struct comm *comm_of(struct hyb_model *model, uint64_t identity)
 {
-	struct key key = {.a = identity};
-	struct comm *comm = keys_get(&model->comms, &key);
+	struct map_key key = {.a = identity};
+	struct comm *comm = map_get(&model->comms, &key);
 
 	if (comm)
 		return comm;
 	comm = arena_alloc(&model->arena, sizeof(*comm));
-	return comm && keys_put(&model->comms, &key, comm) ? comm : NULL;
+	return comm && map_put(&model->comms, &key, comm) ? comm : NULL;
 }
 
 static int add_member(struct hyb_model *model, struct rank *rank, const struct hyb_handle *handle)
 {
-	struct key place = {handle->identity, (uint64_t)handle->group << 32 | handle->rank, 0};
-	struct key own = {handle->identity, rank->number, 0};
+	struct map_key place = {handle->identity, (uint64_t)handle->group << 32 | handle->rank, 0};
+	struct map_key own = {handle->identity, rank->number, 0};
 	size_t size = (size_t)handle->size + handle->remote;
 	struct comm *comm;
 	struct turn *turn;
 
-	if (handle->type != HYB_COMM || keys_get(&model->turns, &own))
+	if (handle->type != HYB_COMM || map_get(&model->turns, &own))
 		return HYB_OK;
 	comm = comm_of(model, handle->identity);
 	turn = arena_alloc(&model->arena, sizeof(*turn));
-	if (!comm || !turn || !keys_put(&model->turns, &own, turn) ||
+	if (!comm || !turn || !map_put(&model->turns, &own, turn) ||
 		!put_first(&model->members, &place, rank))
 		return HYB_ENOMEM;
 	comm->shared |= comm->world && comm->world != rank->info->world;
@@ -73,7 +73,7 @@ static int add_member(struct hyb_model *model, struct rank *rank, const struct h
 static int add_rank(struct hyb_model *model, struct rank *rank)
 {
 	const struct hyb_process *p = rank->info;
-	struct key process = process_key(p), place = {p->world, p->rank, 0};
+	struct map_key process = process_key(p), place = {p->world, p->rank, 0};
 	int error = HYB_OK;
 
 	judge(rank);
@@ -81,7 +81,7 @@ static int add_rank(struct hyb_model *model, struct rank *rank)
 	model->world = p->world ? p->world : model->world;
 	rank->parallel = p->thread_level == 3 && p->location_count > 1;
 	rank->tracks = calloc(p->location_count + 1, sizeof(*rank->tracks));
-	if (!rank->tracks || !keys_put(&model->processes, &process, rank))
+	if (!rank->tracks || !map_put(&model->processes, &process, rank))
 		return HYB_ENOMEM;
 	if (p->world && !put_first(&model->worlds, &place, rank))
 		return HYB_ENOMEM;
@@ -109,19 +109,19 @@ int who_gather(struct hyb_model *model, struct hyb_process *const *processes, si
 
 bool who_shares(const struct hyb_model *model, const struct hyb_handle *handle)
 {
-	struct key key = {.a = handle->identity};
-	const struct comm *comm = keys_get(&model->comms, &key);
+	struct map_key key = {.a = handle->identity};
+	const struct comm *comm = map_get(&model->comms, &key);
 
 	return comm && comm->shared;
 }
 
 struct rank *who_is(struct hyb_model *model, const struct hyb_process *process)
 {
-	struct key key = process_key(process);
+	struct map_key key = process_key(process);
 
 	if (process != model->last_process) {
 		model->last_process = process;
-		model->last_rank = keys_get(&model->processes, &key);
+		model->last_rank = map_get(&model->processes, &key);
 	}
 	return model->last_rank;
 }
@@ -129,14 +129,15 @@ struct rank *who_is(struct hyb_model *model, const struct hyb_process *process)
 struct rank *who_is_peer(const struct hyb_model *model, const struct rank *self,
 	const struct hyb_handle *handle, uint32_t peer)
 {
-	struct key key = {self->info->world, peer, 0};
+	struct map_key key = {self->info->world, peer, 0};
 
 	if (!(peer & HYB_RANK_FOREIGN))
-		return keys_get(&model->worlds, &key);
+		return map_get(&model->worlds, &key);
 	if (peer == HYB_RANK_NONE || !handle)
 		return NULL;
 	/* Of another world: its rank in the communicator; in the other group if there are two. */
 	peer &= ~HYB_RANK_FOREIGN;
-	key = (struct key){handle->identity, (uint64_t)(handle->remote ? !handle->group : 0) << 32 | peer, 0};
-	return keys_get(&model->members, &key);
+	key = (struct map_key){
+		handle->identity, (uint64_t)(handle->remote ? !handle->group : 0) << 32 | peer, 0};
+	return map_get(&model->members, &key);
 }

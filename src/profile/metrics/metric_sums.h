@@ -5,7 +5,7 @@
 #ifndef HYB_METRIC_SUMS_H
 #define HYB_METRIC_SUMS_H
 
-#include "profile/intern.h"
+#include "base/strings.h"
 #include "profile/share.h"
 #include "profile/views/spread.h"
 

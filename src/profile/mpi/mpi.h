@@ -5,7 +5,7 @@
 #ifndef HYB_PROFILE_MPI_H
 #define HYB_PROFILE_MPI_H
 
-#include "profile/intern.h"
+#include "base/strings.h"
 #include "profile/views/spread.h"
 #include "profile/views/table.h"
 

@@ -392,8 +392,8 @@ static void put_unresolved(struct blob *to, const struct pack_texts *texts, cons
 		blob_put(to, rows[i].call);
 		blob_put(to, rows[i].samples);
 	}
-	for (size_t i = 0; i < codes->slot_count; i++) {
-		const struct code *code = codes->slots[i];
+	for (size_t i = 0; i < codes->map.room; i++) {
+		const struct code *code = codes->map.slots[i].item;
 
 		if (!code || !code->unresolved || !code->shown)
 			continue;

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "profile/intern.h"
+#include "base/strings.h"
 #include "profile/same_files.h"
 #include "profile/views/tree.h"
 

@@ -1,3 +1,4 @@
+#include "base/hash.h"
 #include "launch.h"
 
 #include "launch/clock_domain.h"
@@ -55,9 +56,7 @@ uint64_t process_start(pid_t pid)
 
 static uint64_t add_text(uint64_t hash, const char *text)
 {
-	for (; *text; text++)
-		hash = (hash ^ (unsigned char)*text) * 0x100000001b3u; /* FNV-1a */
-	return (hash ^ 0xff) * 0x100000001b3u;
+	return hash_bytes(hash_text(hash, text), "\xff", 1);
 }
 
 static uint64_t add_number(uint64_t hash, uint64_t number)
@@ -129,7 +128,7 @@ static void add_ancestor(uint64_t *hash, const char *rank, bool named)
 
 void launch_find(struct launch *ret)
 {
-	uint64_t hash = 0xcbf29ce484222325u;
+	uint64_t hash = HASH_START;
 	bool named;
 
 	memset(ret, 0, sizeof(*ret));

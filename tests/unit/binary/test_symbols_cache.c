@@ -1,4 +1,5 @@
 /* The cache: the same answers without the files, and nothing but answers from a damaged one. */
+#include "base/hash.h"
 #include "sym_help.h"
 
 #include <dirent.h>
@@ -173,7 +174,7 @@ static void sign(char *data, size_t size)
 	uint64_t zero = 0;
 
 	memcpy(data + offsetof(struct sym_cache_header, checksum), &zero, 8);
-	zero = sym_checksum(SYM_CHECKSUM_START, data, size);
+	zero = hash_bytes(HASH_START, data, size);
 	memcpy(data + offsetof(struct sym_cache_header, checksum), &zero, 8);
 }
 

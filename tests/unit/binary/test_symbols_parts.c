@@ -7,45 +7,47 @@
 #include <string.h>
 #include <cmocka.h>
 
+#include "base/map.h"
+#include "base/strings.h"
+#include "base/map.h"
+#include "base/strings.h"
 #include "binary/name.h"
-#include "binary/store.h"
+#include "binary/ranges.h"
 
 static void test_map(void **state)
 {
-	struct sym_map map = {0};
+	struct map map = {0};
 	static int values[5000];
 
 	(void)state;
-	assert_null(sym_map_get(&map, 1, 2));
+	assert_null(map_get(&map, MAP_KEY(1, 2)));
 	for (uint64_t i = 0; i < 5000; i++)
-		assert_int_equal(sym_map_put(&map, i * 4096, i % 7, &values[i]), 0);
+		assert_true(map_put(&map, MAP_KEY(i * 4096, i % 7), &values[i]));
 	for (uint64_t i = 0; i < 5000; i++) {
-		assert_ptr_equal(sym_map_get(&map, i * 4096, i % 7), &values[i]);
-		assert_null(sym_map_get(&map, i * 4096, 7));
+		assert_ptr_equal(map_get(&map, MAP_KEY(i * 4096, i % 7)), &values[i]);
+		assert_null(map_get(&map, MAP_KEY(i * 4096, 7)));
 	}
-	sym_map_put(&map, 0, 0, &values[9]);
-	assert_ptr_equal(sym_map_get(&map, 0, 0), &values[9]);
+	map_put(&map, MAP_KEY(0), &values[9]);
+	assert_ptr_equal(map_get(&map, MAP_KEY(0)), &values[9]);
 	assert_int_equal(map.count, 5000);
-	sym_map_release(&map);
+	map_release(&map);
 }
 
 static void test_strings(void **state)
 {
-	struct sym_store store = {0};
-	const char *a = sym_store_string(&store, "abc", 3);
+	struct strings store = {0};
+	const char *a = strings_add(&store, "abc", 3);
 
 	(void)state;
 	assert_string_equal(a, "abc");
-	assert_ptr_equal(sym_store_string(&store, "abcd", 3), a);
-	assert_ptr_not_equal(sym_store_string(&store, "abd", 3), a);
-	assert_string_equal(sym_store_string(&store, "", 0), "");
+	assert_ptr_equal(strings_add(&store, "abcd", 3), a);
+	assert_ptr_not_equal(strings_add(&store, "abd", 3), a);
+	assert_string_equal(strings_add(&store, "", 0), "");
 	/* The lowest bit of a string's address is used by its users. */
 	for (size_t i = 0; i < 40; i++)
 		assert_int_equal(
-			(uintptr_t)sym_store_string(&store, "0123456789012345678901234567890123456789", i) &
-				1,
-			0);
-	sym_store_release(&store);
+			(uintptr_t)strings_add(&store, "0123456789012345678901234567890123456789", i) & 1, 0);
+	strings_release(&store);
 }
 
 /* The same question answered by looking at every range. */

@@ -2,8 +2,8 @@
  * Interned strings: equal texts have equal pointers, so that identity of a tree
  * node is a comparison of pointers. They live until strings_release().
  */
-#ifndef HYB_INTERN_H
-#define HYB_INTERN_H
+#ifndef HYB_STRINGS_H
+#define HYB_STRINGS_H
 
 #include <stddef.h>
 #include <stdint.h>
@@ -15,11 +15,14 @@ struct strings {
 	const char **slots; /* open addressing, NULL: free */
 	size_t slot_count; /* 0 or a power of two */
 	size_t count;
-	struct arena arena;
+	struct arena arena; /* also for what is to live as long */
 };
 
 /* The one copy of `text`, or NULL when memory is out. */
 const char *strings_get(struct strings *strings, const char *text);
+
+/* The same for `length` bytes without a NUL. */
+const char *strings_add(struct strings *strings, const char *text, size_t length);
 
 void strings_release(struct strings *strings);
 
