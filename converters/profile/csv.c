@@ -2,6 +2,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "format/words.h"
 #include "base/array.h"
 #include "base/blob.h"
 #include "base/json.h"
@@ -26,19 +27,6 @@ static void put_header(FILE *out, const struct convert_profile *p)
 	fputs("\r\n", out);
 }
 
-static const char *kind_name(unsigned kind)
-{
-	static const char *const names[] = {
-		[PROFILE_ROOT] = "root",
-		[PROFILE_PROBE] = "probe",
-		[PROFILE_INTERMEDIATE] = "intermediate",
-		[PROFILE_LEAF] = "leaf",
-		[PROFILE_INCOMPLETE] = "incomplete",
-	};
-
-	return kind < sizeof(names) / sizeof(*names) && names[kind] ? names[kind] : "unknown";
-}
-
 static void put_row(FILE *out, const struct convert_profile *p, uint32_t i, size_t level, const char *path)
 {
 	const struct profile_node *n = &p->nodes[i];
@@ -48,7 +36,7 @@ static void put_row(FILE *out, const struct convert_profile *p, uint32_t i, size
 	fprintf(out, "%" PRIu32 ",", i);
 	if (i)
 		fprintf(out, "%" PRIu32, n->parent);
-	fprintf(out, ",%zu,%s,", level, kind_name(n->kind));
+	fprintf(out, ",%zu,%s,", level, word_key(&profile_kind_words, n->kind));
 	csv_string(out, path);
 	fputc(',', out);
 	csv_string(out, n->name);
