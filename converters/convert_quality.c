@@ -35,7 +35,7 @@ int convert_put_quality(const struct selection *part, struct hyb_experiment *exp
 {
 	const struct matching_stop matching_stop = {is_stopped, &stop};
 	struct report_options options = {.view = REPORT_QUALITY, .part = *part};
-	struct report_input item = {experiment, p->symbols};
+	struct session_input item = {experiment, p->symbols};
 	struct report_inputs inputs = {.items = &item, .count = 1, .options = &options};
 	int r = HYB_ENOMEM;
 

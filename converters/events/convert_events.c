@@ -13,6 +13,7 @@
 #include "profile/metrics/figures.h"
 #include "profile/origin.h"
 #include "base/error.h"
+#include "session/session.h"
 
 #define LOOK 4096u /* records between two looks at the rest of the world */
 #define OWN_NUMBERS 0x40000000u /* above all that Linux gives to threads */
@@ -27,32 +28,30 @@ static bool is_selected(void *data, const struct hyb_location_info *info)
 	return !bounds->select || bounds->select(bounds->data, info);
 }
 
-/* Told by the profile, for each location that takes part. */
-static int keep_places(void *data, const struct hyb_location_info *info, const uint32_t *own)
+static int list_locations(struct events_walk *walk)
 {
-	struct events_walk *walk = data;
-	const struct events_location *last;
-	struct events_location *location;
+	const struct profile_part *parts = profile_parts(walk->profile, &walk->location_count);
+	struct events_location *last = NULL;
 
-	if (!ARRAY_ROOM(walk->locations, walk->location_count))
+	walk->locations = calloc(walk->location_count + 1, sizeof(*walk->locations));
+	if (!walk->locations)
 		return HYB_ENOMEM;
-	last = walk->location_count ? &walk->locations[walk->location_count - 1] : NULL;
-	location = &walk->locations[walk->location_count];
-	*location = (struct events_location){.info = info, .first = true};
-	location->own = malloc(info->node_count * sizeof(*own));
-	if (!location->own)
-		return HYB_ENOMEM;
-	memcpy(location->own, own, info->node_count * sizeof(*own));
-	if (last && last->info->process == info->process) {
-		location->first = false;
-		location->process = last->process;
-		location->origin = last->origin;
-	} else {
-		location->process = last ? last->process + 1 : 0;
-		location->origin = origin_of(info->process);
+	for (size_t i = 0; i < walk->location_count; i++) {
+		struct events_location *location = &walk->locations[i];
+
+		*location = (struct events_location){
+			.info = parts[i].location, .own = parts[i].nodes, .first = true};
+		if (last && last->info->process == location->info->process) {
+			location->first = false;
+			location->process = last->process;
+			location->origin = last->origin;
+		} else {
+			location->process = last ? last->process + 1 : 0;
+			location->origin = origin_of(location->info->process);
+		}
+		walk->total += location->info->events;
+		last = location;
 	}
-	walk->location_count++;
-	walk->total += info->events;
 	return 0;
 }
 
@@ -119,25 +118,18 @@ static int find_kinds(struct events_walk *walk)
 static int make(const struct convert_job *job, enum profile_mode mode, struct events_walk *walk,
 	struct hyb_error *err)
 {
-	struct profile_options options = {
-		.mode = mode, .select = is_selected, .placed = keep_places, .data = walk};
-	int r;
+	struct profile_options options = {.mode = mode, .select = is_selected, .data = walk, .parts = true};
+	int r = session_name(job->experiment, NULL, &walk->symbols, err);
 
-	walk->symbols = hyb_symbols_open(job->experiment, NULL, err);
-	if (!walk->symbols)
-		return err->code;
-	walk->profile = profile_new(&options);
-	if (!walk->profile)
-		return convert_no_memory(err);
-	r = hyb_symbols_resolve_all(walk->symbols, err);
 	if (!r)
-		r = profile_add(walk->profile, job->experiment, walk->symbols, err);
+		r = session_add(&(struct session_input){job->experiment, walk->symbols}, 1, &options,
+			&walk->profile, err);
 	if (r)
 		return r;
 	walk->nodes = profile_nodes(walk->profile);
 	walk->node_count = profile_count(walk->profile);
-	if (weave_tree_make(&walk->tree, walk->nodes, walk->node_count) || number_all(walk) ||
-		find_kinds(walk))
+	if (list_locations(walk) || weave_tree_make(&walk->tree, walk->nodes, walk->node_count) ||
+		number_all(walk) || find_kinds(walk))
 		return convert_no_memory(err);
 	return convert_check(job, err);
 }
@@ -154,8 +146,6 @@ int events_walk_make(const struct convert_job *job, enum profile_mode mode, stru
 
 void events_walk_release(struct events_walk *walk)
 {
-	for (size_t i = 0; i < walk->location_count; i++)
-		free(walk->locations[i].own);
 	free(walk->locations);
 	free(walk->kinds);
 	weave_tree_release(&walk->tree);

@@ -15,7 +15,7 @@
 /* A process or thread that takes part. */
 struct events_location {
 	const struct hyb_location_info *info;
-	uint32_t *own; /* by node of the location: that of the tree */
+	const uint32_t *own; /* by node of the location: that of the tree; the profile's */
 	uint32_t process; /* which one that takes part: 0, 1, 2 ... */
 	bool first; /* of its process that takes part: counters of the process are its */
 	uint32_t pid, tid; /* the kernel's, or numbers of our own where two would be the same */

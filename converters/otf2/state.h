@@ -110,7 +110,7 @@ struct otf2_process {
 struct otf2_location {
 	const struct hyb_location_info *info;
 	struct otf2_process *process;
-	uint32_t *own; /* by node: that of the tree */
+	const uint32_t *own; /* by node: that of the tree; the profile's */
 	uint64_t events; /* written */
 	uint32_t shared_metrics; /* metric instance of the process's metrics, or NO_REF */
 };

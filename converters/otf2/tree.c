@@ -6,29 +6,7 @@
 
 #include "converters/otf2/state.h"
 #include "format/format.h"
-
-static struct otf2_location *find_location(struct otf2 *o, const struct hyb_location_info *info)
-{
-	for (size_t i = 0; i < o->process_count; i++)
-		if (o->processes[i].info == info->process)
-			return &o->locations[o->processes[i].first +
-					     (size_t)(info - info->process->locations)];
-	return NULL;
-}
-
-/* Told by the profile, for each location. */
-static int keep_places(void *data, const struct hyb_location_info *info, const uint32_t *own)
-{
-	struct otf2_location *location = find_location(data, info);
-
-	if (!location)
-		return 0;
-	location->own = malloc(info->node_count * sizeof(*own));
-	if (!location->own)
-		return HYB_ENOMEM;
-	memcpy(location->own, own, info->node_count * sizeof(*own));
-	return 0;
-}
+#include "session/session.h"
 
 static void describe_probe(struct otf2_region *region)
 {
@@ -134,23 +112,24 @@ static int make_arrays(struct otf2 *o)
 	return r;
 }
 
+/* All locations take part, in the order of their numbers. */
 static int make_profile(struct otf2 *o, struct hyb_error *err)
 {
 	struct profile_options options = {
 		.mode = o->job->samples == CONVERT_CONTEXT ? PROFILE_CALLSITE : PROFILE_FUNCTION,
-		.placed = keep_places,
-		.data = o,
+		.parts = true,
 	};
-	int r;
+	const struct profile_part *parts;
+	size_t count;
+	int r = session_name(o->job->experiment, NULL, &o->symbols, err);
 
-	o->profile = profile_new(&options);
-	o->symbols = hyb_symbols_open(o->job->experiment, NULL, err);
-	if (!o->symbols)
-		return err->code;
-	if (!o->profile)
-		return HYB_ENOMEM;
-	r = hyb_symbols_resolve_all(o->symbols, err);
-	return r ? r : profile_add(o->profile, o->job->experiment, o->symbols, err);
+	if (!r)
+		r = session_add(&(struct session_input){o->job->experiment, o->symbols}, 1, &options,
+			&o->profile, err);
+	parts = r ? NULL : profile_parts(o->profile, &count);
+	for (size_t i = 0; !r && i < count; i++)
+		o->locations[i].own = parts[i].nodes;
+	return r;
 }
 
 int otf2_tree_make(struct otf2 *o, struct hyb_error *err)
@@ -169,8 +148,6 @@ int otf2_tree_make(struct otf2 *o, struct hyb_error *err)
 
 void otf2_tree_release(struct otf2 *o)
 {
-	for (size_t i = 0; i < o->location_count; i++)
-		free(o->locations[i].own);
 	weave_tree_release(&o->tree);
 	free(o->region);
 	table_release(&o->regions);

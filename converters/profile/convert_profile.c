@@ -5,6 +5,7 @@
 #include "converters/formats.h"
 #include "profile/metrics/figures.h"
 #include "base/error.h"
+#include "session/session.h"
 
 static int find_metric(const char *name, struct convert_profile *p, struct hyb_error *err)
 {
@@ -191,19 +192,11 @@ static int make(const struct convert_job *job, struct convert_profile *p, struct
 		.split_locations = job->by_location,
 		.select = job->bounds.select,
 		.data = job->bounds.data};
-	int r;
+	int r = session_name(job->experiment, NULL, &p->symbols, err);
 
-	p->symbols = hyb_symbols_open(job->experiment, NULL, err);
-	if (!p->symbols)
-		return err->code;
-	p->profile = profile_new(&options);
-	if (!p->profile)
-		return convert_no_memory(err);
-	r = hyb_symbols_resolve_all(p->symbols, err);
 	if (!r)
-		r = profile_add(p->profile, job->experiment, p->symbols, err);
-	if (!r)
-		r = profile_finish(p->profile, err);
+		r = session_merge(
+			&(struct session_input){job->experiment, p->symbols}, 1, &options, &p->profile, err);
 	if (r)
 		return r;
 	p->nodes = profile_nodes(p->profile);

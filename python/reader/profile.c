@@ -1,6 +1,8 @@
 /* The profile as rows, in the order in which hybrid-report shows them. */
 #include <stdlib.h>
 
+#include "session/session.h"
+
 #include "profile/profile.h"
 
 #include "experiment.h"
@@ -82,23 +84,15 @@ static int selection_init(struct selection *s, struct experiment *e, PyObject *p
 static int compute(struct experiment *e, const struct profile_options *options, struct profile **ret)
 {
 	struct hyb_error error = {.code = HYB_ENOMEM};
-	struct profile *profile;
-	int r = HYB_ENOMEM;
+	struct session_input input = {e->handle, e->symbols};
+	int r;
 
 	Py_BEGIN_ALLOW_THREADS;
-	profile = profile_new(options);
-	if (profile)
-		r = profile_add(profile, e->handle, e->symbols, &error);
-	if (!r)
-		r = profile_finish(profile, &error);
+	r = session_merge(&input, 1, options, ret, &error);
 	Py_END_ALLOW_THREADS;
-	if (!r) {
-		*ret = profile;
-		return 0;
-	}
-	profile_free(profile);
-	raise_error(e->state, &error);
-	return -1;
+	if (r)
+		raise_error(e->state, &error);
+	return r ? -1 : 0;
 }
 
 /* What the rows of one profile share. */

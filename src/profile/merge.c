@@ -576,8 +576,10 @@ int merge_location(struct merge *merge, const struct hyb_location_info *location
 		own[i] = w.places[i].own;
 	if (!r)
 		r = merge_values(merge, location, &times, own);
-	if (!r && merge->placed)
-		r = merge->placed(merge->placed_data, location, own);
+	if (!r && merge->ret_nodes) {
+		*merge->ret_nodes = own;
+		own = NULL;
+	}
 	times_release(&times);
 	free(own);
 	free(w.places);

@@ -16,9 +16,7 @@ struct merge {
 	const char *interpreter; /* interned path of the module with Python's interpreter, or NULL */
 	bool weave; /* the interpreter's frames give way to Python's */
 	bool mpi_internals; /* frames inside MPI are shown */
-	int (*placed)(
-		void *data, const struct hyb_location_info *location, const uint32_t *own); /* or NULL */
-	void *placed_data;
+	uint32_t **ret_nodes; /* receives where the location's nodes are, to be freed; NULL: not wanted */
 	struct hyb_experiment *experiment; /* of the location; NULL: it is in none */
 	struct metric_sums *metrics; /* receives what the metrics of its process grew by */
 	bool speaks; /* the location has the values of metrics of a whole process */

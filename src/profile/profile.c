@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/path.h"
 #include "format/format.h"
 #include "format/words.h"
@@ -246,15 +247,26 @@ static bool speaks(const struct profile *p, const struct hyb_location_info *loca
 	return true;
 }
 
+/* Takes the nodes. */
+static int add_part(struct profile *p, const struct hyb_location_info *location, uint32_t *nodes)
+{
+	if (!ARRAY_ROOM(p->parts, p->part_count)) {
+		free(nodes);
+		return HYB_ENOMEM;
+	}
+	p->parts[p->part_count++] = (struct profile_part){location, nodes};
+	return 0;
+}
+
 int profile_add_location(
 	struct profile *p, const struct hyb_location_info *location, const struct resolver *resolver)
 {
+	uint32_t *nodes = NULL;
 	struct merge merge = {
 		.mode = p->options.mode,
 		.tree = &p->tree,
 		.strings = &p->strings,
-		.placed = p->options.placed,
-		.placed_data = p->options.data,
+		.ret_nodes = p->options.parts ? &nodes : NULL,
 		.codes = &p->codes,
 		.experiment = p->experiment,
 		.share = &p->share,
@@ -269,7 +281,7 @@ int profile_add_location(
 	if (top == UINT32_MAX || find_interpreter(p, location->process, &merge) || add_awaits(p, location))
 		return HYB_ENOMEM;
 	add_quality(&p->quality, location);
-	if (merge_location(&merge, location, resolver, top))
+	if (merge_location(&merge, location, resolver, top) || (nodes && add_part(p, location, nodes)))
 		return HYB_ENOMEM;
 	return mpi_add_location(&p->mpi, &p->strings, location, merge.blocked, p->options.traffic);
 }
@@ -425,6 +437,9 @@ static int arrange(struct profile *p, enum profile_sort sort, const uint64_t *we
 		r = share_move(&p->share, map, count);
 	if (!r)
 		r = metric_sums_move(&p->metrics, map, count);
+	for (size_t i = 0; !r && i < p->part_count; i++)
+		for (size_t k = 0; k < p->parts[i].location->node_count; k++)
+			p->parts[i].nodes[k] = map[p->parts[i].nodes[k]];
 	free(map);
 	return r;
 }
@@ -484,14 +499,10 @@ int profile_finish(struct profile *p, struct hyb_error *err)
 	return r;
 }
 
-/* `spread` is what a node's index was before. */
-uint32_t *profile_moved(const struct profile *p)
+const struct profile_part *profile_parts(const struct profile *p, size_t *ret_count)
 {
-	uint32_t *now = calloc(p->tree.count, sizeof(*now));
-
-	for (uint32_t i = 0; now && i < p->tree.count; i++)
-		now[p->tree.nodes[i].spread] = i;
-	return now;
+	*ret_count = p->part_count;
+	return p->parts;
 }
 
 size_t profile_count(const struct profile *p)
@@ -594,6 +605,9 @@ void profile_free(struct profile *p)
 	strings_release(&p->strings);
 	table_release(&p->seen);
 	table_release(&p->nameless);
+	for (size_t i = 0; i < p->part_count; i++)
+		free(p->parts[i].nodes);
+	free(p->parts);
 	free(p->spans);
 	free(p->unresolved);
 	free(p);

@@ -264,10 +264,14 @@ struct profile_options {
 	bool traffic; /* profile_flows(), _volumes() and _handles() */
 	/* Which locations take part; NULL: all. */
 	bool (*select)(void *data, const struct hyb_location_info *location);
-	/* Is told of each where its nodes went: own[i] is the index in profile_nodes(), until
-	 * profile_finish(), of the one that has the samples of node i. May be NULL. 0 or HYB_ENOMEM. */
-	int (*placed)(void *data, const struct hyb_location_info *location, const uint32_t *own);
 	void *data;
+	bool parts; /* profile_parts() */
+};
+
+/* A location that takes part: what its node i has is in nodes[i] of profile_nodes(). */
+struct profile_part {
+	const struct hyb_location_info *location;
+	uint32_t *nodes;
 };
 
 struct profile;
@@ -285,11 +289,9 @@ int profile_add(struct profile *profile, struct hyb_experiment *experiment, stru
 /* Sorts, and computes what is derived. To be called once, after the last profile_add. */
 int profile_finish(struct profile *profile, struct hyb_error *err);
 
-/*
- * After profile_finish(), which puts the tree in order: for each index that profile_options.placed was told,
- * the one that the node has now. profile_count() of them, to be freed; NULL when memory is out.
- */
-uint32_t *profile_moved(const struct profile *profile);
+/* In the order in which they were added, with profile_options.parts; they live as long as the profile, and
+ * follow its nodes where profile_finish() and profile_order() move these. */
+const struct profile_part *profile_parts(const struct profile *profile, size_t *ret_count);
 
 size_t profile_count(const struct profile *profile);
 const struct profile_node *profile_nodes(const struct profile *profile); /* node 0 is the root */

@@ -43,6 +43,8 @@ struct profile {
 	struct profile_quality quality;
 	struct profile_span *spans; /* by experiment, in the order of adding */
 	size_t span_count;
+	struct profile_part *parts;
+	size_t part_count;
 	struct table seen; /* struct identity: processes that were added */
 	struct table nameless; /* of merged profiles; own code is in `codes` until the end */
 	struct profile_unresolved *unresolved;

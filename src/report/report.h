@@ -10,6 +10,7 @@
 #include "profile/views/profile_diff.h"
 #include "profile/views/select.h"
 #include "profile/views/views.h"
+#include "session/session.h"
 
 enum report_view {
 	REPORT_TREE = 0,
@@ -64,13 +65,8 @@ struct column_set;
 struct sheet;
 
 /* An experiment that takes part. */
-struct report_input {
-	struct hyb_experiment *experiment;
-	struct hyb_symbols *symbols;
-};
-
 struct report_inputs {
-	struct report_input *items;
+	const struct session_input *items;
 	size_t count;
 	const struct report_options *options; /* which processes and threads */
 	struct facts *facts; /* about them, see report/facts.h */

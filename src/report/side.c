@@ -80,7 +80,7 @@ static void show_reading(void *data, uint64_t done, uint64_t total)
 
 /* 0, or enum hyb_result with *err set. */
 static int open_input(struct part *part, const char *path, const struct files *files, struct opened *opened,
-	struct report_input *input)
+	struct session_input *input)
 {
 	struct progress progress = {.start = now()};
 	struct hyb_symbols_options options = {.data = &progress};
@@ -95,10 +95,7 @@ static int open_input(struct part *part, const char *path, const struct files *f
 		return r;
 	}
 	opened->processes = hyb_process_count(input->experiment);
-	input->symbols = hyb_symbols_open(input->experiment, &options, err);
-	if (!input->symbols)
-		return err->code;
-	r = hyb_symbols_resolve_all(input->symbols, err);
+	r = session_name(input->experiment, &options, &input->symbols, err);
 	if (progress.last)
 		fputs("\r\033[K", stderr);
 	return r;
@@ -107,15 +104,16 @@ static int open_input(struct part *part, const char *path, const struct files *f
 static void open_inputs(struct part *part, char *const *paths, const struct files *files, size_t count)
 {
 	struct report_inputs *inputs = &part->side->inputs;
+	struct session_input *items = calloc(count, sizeof(*items));
 
-	inputs->items = calloc(count, sizeof(*inputs->items));
+	inputs->items = items;
 	part->opened = calloc(count, sizeof(*part->opened));
-	if (!inputs->items || !part->opened)
+	if (!items || !part->opened)
 		fail(part, HYB_ENOMEM, "out of memory");
 	else
 		inputs->count = count;
 	for (size_t i = 0; !part->error.code && i < count; i++)
-		open_input(part, paths[i], &files[i], &part->opened[i], &inputs->items[i]);
+		open_input(part, paths[i], &files[i], &part->opened[i], &items[i]);
 }
 
 static void add_all(struct part *part)
@@ -123,14 +121,12 @@ static void add_all(struct part *part)
 	struct report_inputs *inputs = &part->side->inputs;
 	const struct report_options *o = inputs->options;
 	struct profile_options options = report_profile_options(o);
-	struct profile *profile = profile_new(&options);
 
-	part->side->profile = profile;
-	for (size_t i = 0; profile && !part->error.code && i < inputs->count; i++)
-		profile_add(profile, inputs->items[i].experiment, inputs->items[i].symbols, &part->error);
-	if (!part->error.code)
-		inputs->facts = facts_gather_part(inputs);
-	if (!profile || !inputs->facts)
+	if (part->error.code ||
+		session_add(inputs->items, inputs->count, &options, &part->side->profile, &part->error))
+		return;
+	inputs->facts = facts_gather_part(inputs);
+	if (!inputs->facts)
 		fail(part, HYB_ENOMEM, "out of memory");
 }
 
@@ -312,7 +308,7 @@ void side_close(struct side *side)
 		hyb_experiment_close(inputs->items[i].experiment);
 	}
 	facts_free(inputs->facts);
-	free(inputs->items);
+	free((void *)inputs->items);
 	*side = (struct side){0};
 }
 

@@ -35,11 +35,11 @@ def test_cppcheck(needs):
 ARROWS = {
     "src/base": "", "src/format": "base", "src/launch": "base format", "src/runtime": "base format launch",
     "src/mpi": "base format runtime", "src/reader": "base format", "src/binary": "base", "src/import": "base format reader",
-    "src/profile": "base format reader binary", "src/analysis": "base format reader", "src/network": "base",
-    "src/run": "base format launch", "src/report": "base format reader binary import profile analysis network",
+    "src/profile": "base format reader binary", "src/session": "base profile", "src/analysis": "base format reader", "src/network": "base",
+    "src/run": "base format launch", "src/report": "base format reader binary import profile session analysis network",
     "src/dump": "base format reader import",
-    "converters": "base format launch reader binary import profile analysis report",
-    "viewer": "base format launch reader binary import profile analysis report",
+    "converters": "base format launch reader binary import profile session analysis report",
+    "viewer": "base format launch reader binary import profile session analysis report",
 }
 
 

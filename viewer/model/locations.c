@@ -17,27 +17,14 @@ static bool takes_part(void *data, const struct hyb_location_info *location)
 	return snapshot_has(p->snapshot, location, &p->at) && !atomic_load(&p->job->stop);
 }
 
-static int place(void *data, const struct hyb_location_info *location, const uint32_t *own)
+static void find_tops(struct placing *p)
 {
-	struct placing *p = data;
+	size_t count;
+	const struct profile_part *parts = profile_parts(p->locations->profile, &count);
 
-	if (snapshot_has(p->snapshot, location, &p->at))
-		p->locations->top[p->at] = own[0];
-	return 0;
-}
-
-static int follow(struct locations *l, struct hyb_error *err)
-{
-	uint32_t *now = profile_moved(l->profile);
-
-	if (!now) {
-		*err = (struct hyb_error){HYB_ENOMEM, "out of memory"};
-		return HYB_ENOMEM;
-	}
-	for (size_t i = 0; i < l->count; i++)
-		l->top[i] = now[l->top[i]];
-	free(now);
-	return 0;
+	for (size_t i = 0; i < count; i++)
+		if (snapshot_has(p->snapshot, parts[i].location, &p->at))
+			p->locations->top[p->at] = parts[i].nodes[0];
 }
 
 int locations_make(
@@ -50,22 +37,21 @@ int locations_make(
 		.mpi_internals = snapshot->query.mpi_internals,
 		.split_locations = true,
 		.select = takes_part,
-		.placed = place,
+		.parts = true,
 		.data = &placing,
 	};
-	int r = 0;
+	int r;
 
 	*l = (struct locations){.count = snapshot->location_count};
 	l->top = calloc(l->count + 1, sizeof(*l->top));
-	l->profile = profile_new(&options);
-	if (!l->top || !l->profile) {
+	if (!l->top) {
 		*err = (struct hyb_error){HYB_ENOMEM, "out of memory"};
 		return HYB_ENOMEM;
 	}
-	for (size_t i = 0; !r && i < snapshot->base_from; i++)
-		r = profile_add(l->profile, snapshot->opened[i].experiment, snapshot->opened[i].symbols, err);
-	r = r ? r : profile_finish(l->profile, err);
-	return r ? r : follow(l, err);
+	r = session_merge(snapshot->opened, snapshot->base_from, &options, &l->profile, err);
+	if (!r)
+		find_tops(&placing);
+	return r;
 }
 
 void locations_release(struct locations *l)

@@ -33,13 +33,8 @@ static int gather(struct side *side, const struct profile *profile, const struct
 	struct report_inputs *inputs = &side->inputs;
 
 	side->profile = profile;
-	*inputs = (struct report_inputs){.count = to - from, .options = options};
-	inputs->items = calloc(inputs->count + 1, sizeof(*inputs->items));
-	if (!inputs->items)
-		return HYB_ENOMEM;
-	for (size_t i = 0; i < inputs->count; i++)
-		inputs->items[i] = (struct report_input){
-			snapshot->opened[from + i].experiment, snapshot->opened[from + i].symbols};
+	*inputs = (struct report_inputs){
+		.items = snapshot->opened + from, .count = to - from, .options = options};
 	inputs->facts = facts_gather(inputs);
 	if (inputs->facts)
 		inputs->matching = report_matching_make(inputs, false, &stop);
@@ -67,7 +62,6 @@ static void release(struct side *side)
 {
 	report_matching_free(side->inputs.matching);
 	facts_free(side->inputs.facts);
-	free(side->inputs.items);
 }
 
 void quality_free(struct quality *q)

@@ -188,7 +188,7 @@ static int add(struct inputs *inputs, const struct inputs *before, enum inputs_a
 	if (!inputs->sources[i])
 		return -1;
 	inputs->opened[i] =
-		(struct opened){inputs->sources[i]->experiment, inputs->sources[i]->names->symbols, path};
+		(struct session_input){inputs->sources[i]->experiment, inputs->sources[i]->names->symbols};
 	if (i < inputs->base_from && inputs->sources[i]->read_at > inputs->read_at)
 		inputs->read_at = inputs->sources[i]->read_at;
 	inputs->running |= inputs->sources[i]->running;

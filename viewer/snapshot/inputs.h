@@ -25,7 +25,7 @@ struct source {
 struct inputs {
 	atomic_uint references;
 	struct source **sources;
-	struct opened *opened; /* the same for others */
+	struct session_input *opened; /* the same for others */
 	size_t count, base_from; /* as in struct snapshot */
 	uint64_t read_at; /* the last one of them but for the base */
 	bool running, unfinished; /* any */

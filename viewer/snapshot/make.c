@@ -21,7 +21,6 @@ struct making {
 	struct snapshot *snapshot;
 	struct start *starts; /* by address */
 	size_t start_count;
-	size_t placed; /* locations */
 	bool base; /* all that the command line chooses */
 	bool both; /* columns are of what both sides have */
 	struct job *job;
@@ -110,57 +109,30 @@ static size_t index_of(const struct making *m, const struct hyb_location_info *l
 	return start->first + (size_t)(location - location->process->locations);
 }
 
+static void show_progress(const struct making *m, size_t location)
+{
+	unsigned permille = NAMED + (unsigned)((1000 - NAMED) * location / (m->snapshot->location_count + 1));
+
+	if (permille > atomic_load(&m->job->permille))
+		atomic_store(&m->job->permille, permille);
+}
+
 static bool is_selected(void *data, const struct hyb_location_info *location)
 {
 	const struct making *m = data;
 	const struct query *query = &m->snapshot->query;
 	size_t i;
 
-	if (!selection_has(&m->part, location))
+	if (!selection_has(&m->part, location) || is_stopped(m)) /* then nobody looks at it */
 		return false;
-	if (m->base || !query->selected)
+	if (m->base)
 		return true;
 	i = index_of(m, location);
-	return i < query->selected_count && query->selected[i];
-}
-
-static int place(void *data, const struct hyb_location_info *location, const uint32_t *own)
-{
-	struct making *m = data;
-	struct snapshot *s = m->snapshot;
-	size_t size = location->node_count * sizeof(*own);
-	uint32_t *copy;
-
-	if (is_stopped(m))
-		return HYB_ENOMEM; /* ends it; nobody reads why */
-	atomic_store(&m->job->permille,
-		NAMED + (unsigned)((1000 - NAMED) * (m->placed++) / (s->location_count + 1)));
-	if (m->base)
-		return 0;
-	copy = malloc(size);
-	if (!copy)
-		return HYB_ENOMEM;
-	memcpy(copy, own, size);
-	s->own[index_of(m, location)] = copy;
-	return 0;
+	show_progress(m, i);
+	return !query->selected || (i < query->selected_count && query->selected[i]);
 }
 
 /* -------------------------------------------------------------- profiles */
-
-static int follow(struct making *m)
-{
-	struct snapshot *s = m->snapshot;
-	size_t nodes_count = profile_count(s->profile);
-	uint32_t *now = profile_moved(s->profile);
-
-	if (!now)
-		return out_of_memory(m);
-	for (size_t i = 0; i < s->location_count; i++)
-		for (size_t k = 0; s->own[i] && k < s->locations[i]->node_count; k++)
-			s->own[i][k] = s->own[i][k] < nodes_count ? now[s->own[i][k]] : 0;
-	free(now);
-	return 0;
-}
 
 /* Of the experiments from `from` to below `to`; NULL after fail(). */
 static struct profile *merge(struct making *m, size_t from, size_t to)
@@ -171,25 +143,29 @@ static struct profile *merge(struct making *m, size_t from, size_t to)
 		.mpi_internals = s->query.mpi_internals,
 		.traffic = true,
 		.select = is_selected,
-		.placed = place,
-		.data = m};
-	struct profile *profile = profile_new(&options);
+		.data = m,
+		.parts = !m->base};
+	struct profile *profile;
 	struct hyb_error err;
-	int r = profile ? 0 : out_of_memory(m);
 
-	for (size_t i = from; !r && i < to; i++)
-		if (profile_add(profile, s->opened[i].experiment, s->opened[i].symbols, &err))
-			r = fail(m, err.text);
-	if (!r && profile_finish(profile, &err))
-		r = fail(m, err.text);
-	if (!r && !selection_is_all(&m->part) && !profile_quality(profile)->locations) {
+	if (session_merge(s->opened + from, to - from, &options, &profile, &err)) {
+		fail(m, err.text);
+	} else if (!selection_is_all(&m->part) && !profile_quality(profile)->locations) {
 		selection_nothing(&m->part, m->options->paths[0], m->error, m->size);
-		r = -1;
+		profile_free(profile);
+		profile = NULL;
 	}
-	if (!r)
-		return profile;
-	profile_free(profile);
-	return NULL;
+	return profile;
+}
+
+static void find_own(struct making *m)
+{
+	struct snapshot *s = m->snapshot;
+	size_t count;
+	const struct profile_part *parts = profile_parts(s->profile, &count);
+
+	for (size_t i = 0; i < count; i++)
+		s->own[index_of(m, parts[i].location)] = parts[i].nodes;
 }
 
 static int compare(struct making *m)
@@ -255,7 +231,10 @@ static int make(struct making *m)
 	if (list_locations(m))
 		return -1;
 	s->profile = merge(m, 0, s->base_from);
-	if (!s->profile || is_stopped(m) || follow(m) || compare(m) || choose_columns(m))
+	if (!s->profile || is_stopped(m))
+		return -1;
+	find_own(m);
+	if (compare(m) || choose_columns(m))
 		return -1;
 	return snapshot_warn(s, m->options) ? out_of_memory(m) : 0;
 }
@@ -306,8 +285,6 @@ void snapshot_drop(struct snapshot *s)
 	profile_diff_free(s->diff);
 	profile_free(s->base);
 	profile_free(s->profile);
-	for (size_t i = 0; s->own && i < s->location_count; i++)
-		free(s->own[i]);
 	free(s->own);
 	free(s->locations);
 	query_release(&s->query);

@@ -3,8 +3,8 @@
  * locations, in which mode. From that a snapshot is made by a job; it never changes, and panes that work on
  * it in jobs keep it by a reference. A run that is still going is read again and again.
  */
-#ifndef HYB_SESSION_H
-#define HYB_SESSION_H
+#ifndef HYB_VIEW_SESSION_H
+#define HYB_VIEW_SESSION_H
 
 #include "hybrid/reader.h"
 #include "profile/metrics/columns.h"
@@ -12,6 +12,7 @@
 #include "profile/views/profile_diff.h"
 #include "viewer/app/options.h"
 #include "viewer/app/work.h"
+#include "session/session.h"
 
 /* What may be changed while looking. */
 struct query {
@@ -24,25 +25,19 @@ struct query {
 	size_t selected_count;
 };
 
-/* An opened experiment with its symbols; shared by snapshots. */
-struct opened {
-	struct hyb_experiment *experiment;
-	struct hyb_symbols *symbols; /* for jobs only */
-	const char *path;
-};
-
 struct snapshot {
 	unsigned references; /* of the thread that draws */
 	uint64_t serial; /* grows */
 	struct query query;
 	struct inputs *inputs; /* keeps `opened` open */
-	const struct opened *opened; /* the experiments, then those of the base */
+	const struct session_input
+		*opened; /* the experiments, then those of the base; symbols for jobs only */
 	size_t opened_count, base_from; /* base_from: index of the first one of the base, or opened_count */
 	const struct hyb_location_info **locations; /* of all experiments, in their order */
 	size_t location_count;
-	/* By location: own[i] is the node of `profile` that has node i of it (profile_options.placed); NULL:
+	/* By location: own[i] is the node of `profile` that has node i of it (profile_parts()); NULL:
 	 * it does not take part. */
-	uint32_t **own;
+	const uint32_t **own;
 	struct profile *profile; /* finished */
 	struct profile *base; /* with --diff, else NULL */
 	struct profile_diff *diff; /* then */

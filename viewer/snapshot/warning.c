@@ -122,18 +122,11 @@ static void warn_of_notes(struct snapshot *s, const struct facts *facts)
 static int warn_of_side(struct snapshot *s, const struct report_options *options, size_t from, size_t to,
 	const struct profile *profile)
 {
-	struct report_inputs inputs = {.count = to - from, .options = options};
+	struct report_inputs inputs = {.items = s->opened + from, .count = to - from, .options = options};
 	struct facts *facts;
 	char n[FIGURE_SIZE];
 
-	inputs.items = calloc(inputs.count + 1, sizeof(*inputs.items));
-	if (!inputs.items)
-		return HYB_ENOMEM;
-	for (size_t i = 0; i < inputs.count; i++)
-		inputs.items[i] =
-			(struct report_input){s->opened[from + i].experiment, s->opened[from + i].symbols};
 	facts = facts_gather(&inputs);
-	free(inputs.items);
 	if (!facts)
 		return HYB_ENOMEM;
 	warn_of_files(s, facts);

@@ -12,7 +12,7 @@
 
 #include "profile/profile.h"
 
-/* The tree by node: of profile_nodes(), made of the same locations with profile_options.placed. */
+/* The tree by node: of profile_nodes(), see profile_parts(). */
 struct weave_tree {
 	uint32_t *parent, *depth;
 	size_t count;

@@ -4,21 +4,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/array.h"
 #include "report/sheet.h"
 #include "report/text.h"
-
-/* Where the nodes of a location went in the profile, then what of it is below the region. */
-struct placed {
-	const struct hyb_location_info *location;
-	uint32_t *places; /* by node of the location */
-};
 
 struct making {
 	const struct report_inputs *inputs;
 	struct report_fold *fold;
-	struct placed *placed;
-	size_t placed_count, next;
+	const struct profile_part *parts; /* their nodes: what of them is below the region */
+	size_t part_count, next;
 	struct hyb_error *err;
 };
 
@@ -37,41 +30,21 @@ static bool is_selected(void *data, const struct hyb_location_info *location)
 	return report_is_selected((void *)m->inputs->options, location);
 }
 
-static int keep_places(void *data, const struct hyb_location_info *location, const uint32_t *own)
-{
-	struct making *m = data;
-	size_t size = location->node_count * sizeof(*own);
-	struct placed *placed;
-
-	if (!ARRAY_ROOM(m->placed, m->placed_count))
-		return HYB_ENOMEM;
-	placed = &m->placed[m->placed_count];
-	placed->location = location;
-	placed->places = malloc(size);
-	if (!placed->places)
-		return HYB_ENOMEM;
-	memcpy(placed->places, own, size);
-	m->placed_count++;
-	return 0;
-}
-
-/* A profile that was not finished, so that its nodes are where they were when it was told. */
+/* A profile that needs no figures, and so is not finished. */
 static int add_inputs(struct making *m)
 {
 	struct profile_options options = report_profile_options(m->inputs->options);
-	int r = 0;
+	int r;
 
 	options.spreads = options.traffic = options.split_locations = options.split_ranks = false;
 	options.select = is_selected;
-	options.placed = keep_places;
+	options.parts = true;
 	options.data = m;
-	m->fold->profile = profile_new(&options);
-	if (!m->fold->profile)
-		return HYB_ENOMEM;
-	for (size_t i = 0; !r && i < m->inputs->count; i++)
-		r = profile_add(m->fold->profile, m->inputs->items[i].experiment, m->inputs->items[i].symbols,
-			m->err);
-	return r;
+	r = session_add(m->inputs->items, m->inputs->count, &options, &m->fold->profile, m->err);
+	if (r)
+		return r;
+	m->parts = profile_parts(m->fold->profile, &m->part_count);
+	return 0;
 }
 
 static bool is_region(const struct report_fold *fold, const struct profile_node *n)
@@ -98,9 +71,9 @@ static int find_below(struct making *m)
 			to[i] = 0;
 		}
 	}
-	for (size_t l = 0; !r && l < m->placed_count; l++)
-		for (size_t i = 0; i < m->placed[l].location->node_count; i++)
-			m->placed[l].places[i] = to[m->placed[l].places[i]];
+	for (size_t l = 0; !r && l < m->part_count; l++)
+		for (size_t i = 0; i < m->parts[l].location->node_count; i++)
+			m->parts[l].nodes[i] = to[m->parts[l].nodes[i]];
 	free(to);
 	return r;
 }
@@ -110,13 +83,13 @@ static const uint32_t *places_of(void *data, const struct hyb_location_info *loc
 {
 	struct making *m = data;
 
-	for (size_t i = 0; i < m->placed_count; i++) {
-		const struct placed *p = &m->placed[(m->next + i) % m->placed_count];
+	for (size_t i = 0; i < m->part_count; i++) {
+		const struct profile_part *p = &m->parts[(m->next + i) % m->part_count];
 
 		if (p->location != location)
 			continue;
 		m->next += i + 1;
-		return p->places;
+		return p->nodes;
 	}
 	return NULL;
 }
@@ -249,9 +222,6 @@ struct report_fold *report_fold_make(
 	if (fold)
 		fold->along = inputs->options->fold_along;
 	r = fold ? make(&m, profile) : HYB_ENOMEM;
-	for (size_t i = 0; i < m.placed_count; i++)
-		free(m.placed[i].places);
-	free(m.placed);
 	if (!r)
 		return fold;
 	if (!err->code)

@@ -234,7 +234,7 @@ static struct writer *make_file(void)
 	return w;
 }
 
-static struct profile *load(struct report_input *input, unsigned times)
+static struct profile *load(struct session_input *input, unsigned times)
 {
 	struct hyb_symbols_options without_cache = {.no_cache = true};
 	struct profile *p = profile_new(NULL);
@@ -252,7 +252,7 @@ static struct profile *load(struct report_input *input, unsigned times)
 static void test_quality(void **state)
 {
 	struct writer *w = make_file();
-	struct report_input input = {.experiment = help_open(w)};
+	struct session_input input = {.experiment = help_open(w)};
 	struct report_inputs inputs = {.items = &input, .count = 1, .options = &defaults};
 	struct profile *p = load(&input, 1);
 	struct screen screen;
@@ -284,7 +284,7 @@ static void test_quality(void **state)
 static void test_notes_of_many(void **state)
 {
 	struct writer *w = make_file();
-	struct report_input input = {.experiment = help_open(w)}, both[2];
+	struct session_input input = {.experiment = help_open(w)}, both[2];
 	struct report_inputs inputs = {.items = both, .count = 2, .options = &defaults};
 	struct profile *p = load(&input, 2);
 	struct screen screen;

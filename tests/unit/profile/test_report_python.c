@@ -87,7 +87,7 @@ static char *print_from(enum hyb_source source, const struct report_options *opt
 	struct hyb_symbols_options without_cache = {.no_cache = true};
 	struct profile_options profile_options = {.python_internals = options->python_internals};
 	struct writer *w = make_file();
-	struct report_input input;
+	struct session_input input;
 	struct report_inputs inputs = {.items = &input, .count = 1, .options = options};
 	struct profile *p = profile_new(&profile_options);
 	struct hyb_error err = {0};
@@ -96,7 +96,7 @@ static char *print_from(enum hyb_source source, const struct report_options *opt
 	size_t size;
 
 	writer_location_at(w, 1)->source = source;
-	input = (struct report_input){.experiment = help_open(w)};
+	input = (struct session_input){.experiment = help_open(w)};
 	input.symbols = hyb_symbols_open(input.experiment, &without_cache, &err);
 	assert_non_null(input.symbols);
 	assert_int_equal(hyb_damage_count(input.experiment), 0);
