@@ -14,7 +14,7 @@
  *  - UNIT: "" for plain numbers
  *  - TEXT: what it is
  *
- * The last three are given for counters of the kernel's only, whose names PAPI knows (src/papi).
+ * The last three are given for counters of the kernel's only, whose names PAPI knows (launch/papi).
  */
 #ifndef BASE_METRICS_H
 #define BASE_METRICS_H
