@@ -151,7 +151,7 @@ static int while_holding(struct writer *w, const struct hyb_event *e)
 		r = hold(w, e);
 	else if (e->kind == HYB_EVENT_MARKER)
 		return 1;
-	else if (e->kind >= HYB_EVENT_MESSAGE && e->node == w->call) {
+	else if (hyb_event_is_mpi(e->kind) && e->node == w->call) {
 		r = otf2_mpi_begin(w, e);
 		if (r || !otf2_mpi_ends(e))
 			return r;

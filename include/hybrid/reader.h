@@ -380,6 +380,12 @@ enum hyb_event_kind {
 	HYB_EVENT_FREED = 18, /* `handle` */
 };
 
+/* Whether it is one of MPI's. Others may be added behind these. */
+static inline bool hyb_event_is_mpi(enum hyb_event_kind kind)
+{
+	return kind >= HYB_EVENT_MESSAGE && kind <= HYB_EVENT_FAILED;
+}
+
 #define HYB_TIME_UNKNOWN UINT64_MAX
 
 struct hyb_event {

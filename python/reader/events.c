@@ -149,7 +149,7 @@ static PyObject *make_event(struct events *events, const struct hyb_event *event
 	fill(&f, kind(state->event_kinds, event->kind));
 	Py_INCREF(location);
 	fill(&f, location);
-	if (event->kind <= HYB_EVENT_COMPLETE || event->kind >= HYB_EVENT_MESSAGE)
+	if (event->kind <= HYB_EVENT_COMPLETE || hyb_event_is_mpi(event->kind))
 		fill_number(&f, event->node);
 	fill_rest(&f, TEXT);
 	if (event->kind == HYB_EVENT_COUNTER || event->kind == HYB_EVENT_MARKER)
@@ -167,7 +167,7 @@ static PyObject *make_event(struct events *events, const struct hyb_event *event
 		fill_time(&f, event->until);
 		fill_number(&f, event->blocked);
 	}
-	if (event->kind >= HYB_EVENT_MESSAGE) {
+	if (hyb_event_is_mpi(event->kind)) {
 		fill_rest(&f, MESSAGE);
 		fill_mpi(&f, state, event);
 	}

@@ -129,7 +129,7 @@ static bool show_event(struct out *out, const struct hyb_event *event, struct pa
 {
 	const char *path = NULL;
 
-	if (event->kind <= HYB_EVENT_COMPLETE || event->kind >= HYB_EVENT_MESSAGE) {
+	if (event->kind <= HYB_EVENT_COMPLETE || hyb_event_is_mpi(event->kind)) {
 		path = path_of(paths, event->location, event->node);
 		if (!path)
 			return false;
@@ -145,7 +145,7 @@ static bool show_event(struct out *out, const struct hyb_event *event, struct pa
 		show_value(out, event);
 	else if (event->kind == HYB_EVENT_MARKER)
 		out_text(out, "text", event->text);
-	else if (event->kind >= HYB_EVENT_MESSAGE)
+	else if (hyb_event_is_mpi(event->kind))
 		dump_mpi_event(out, event);
 	show_metrics(out, event);
 	if (path)

@@ -647,8 +647,14 @@ struct hyb_node {
 	uint64_t count; /* probes: enters, the skipped ones among them */
 	uint64_t inclusive; /* probes: ticks of all instances that were left */
 	uint64_t samples; /* samples whose innermost frame is this node */
-	uint64_t ran; /* probes: CPU ns between the samples in it and those before them */
-	uint64_t skipped; /* probes: enters that were only counted (demoted) */
+	union {
+		uint64_t ran; /* probes: CPU ns between the samples in it and those before them */
+		uint64_t sent; /* messages: bytes */
+	};
+	union {
+		uint64_t skipped; /* probes: enters that were only counted (demoted) */
+		uint64_t received; /* messages: bytes */
+	};
 	uint32_t chain; /* runtime use */
 	uint8_t kind; /* enum hyb_node_kind; written last */
 	uint8_t flags; /* enum hyb_node_flags */

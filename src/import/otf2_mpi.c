@@ -159,8 +159,8 @@ static void count_message(struct import *im, enum hyb_message_op op, uint32_t ha
 		HYB_MESSAGE(op, size < 63 ? size : 63, handle <= 0xfffff ? handle : 0, peer));
 	node = im->nodes[index].node;
 	node->count++;
-	node->ran += sent;
-	node->skipped += received;
+	node->sent += sent;
+	node->received += received;
 	/* A call that carries several has no time of its own for one. */
 	im->stack[level].carried += waited ? 1 : 2;
 	im->stack[level].message = index;

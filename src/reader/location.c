@@ -119,8 +119,8 @@ static void count_message(struct hyb_node_info *node, const struct hyb_node *raw
 {
 	node->calls = raw->count;
 	node->inclusive = raw->inclusive;
-	node->sent = raw->ran;
-	node->received = raw->skipped;
+	node->sent = raw->sent;
+	node->received = raw->received;
 }
 
 static bool childless(unsigned type)

@@ -352,8 +352,8 @@ uint32_t writer_message_node(struct writer *w, uint32_t location, uint32_t regio
 
 	node->count = count;
 	node->inclusive = inclusive;
-	node->ran = sent;
-	node->skipped = received;
+	node->sent = sent;
+	node->received = received;
 	return id;
 }
 

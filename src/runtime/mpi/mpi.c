@@ -279,8 +279,8 @@ static void record_message(struct thread *t, const struct mpi_message *m)
 		struct hyb_node *node = node_at(id);
 
 		node->count++;
-		node->ran += m->sent;
-		node->skipped += m->received;
+		node->sent += m->sent;
+		node->received += m->received;
 		if (!m->request && !t->mpi.timed) {
 			node->inclusive += t->mpi.now - t->mpi.open->enter;
 			t->mpi.timed = true;

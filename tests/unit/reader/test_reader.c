@@ -44,8 +44,14 @@ static struct sample_file make(void)
 	s.inner = writer_node(w, 1, s.call, HYB_NODE_REGION, inner | 1ull << 48);
 	s.partial = writer_node(w, 1, s.inner, HYB_NODE_PARTIAL, HYB_PARTIAL_TOO_DEEP);
 	s.function = writer_node(w, 1, s.root, HYB_NODE_FUNCTION, HYB_CODE(0, 0x7fff0010));
-	*writer_node_at(w, s.solve) = (struct hyb_node){
-		s.root, 0, solve, 3, 600, 1, 77, 0, 0, HYB_NODE_REGION, HYB_NODE_DEMOTED, 0};
+	*writer_node_at(w, s.solve) = (struct hyb_node){.parent = s.root,
+		.key = solve,
+		.count = 3,
+		.inclusive = 600,
+		.samples = 1,
+		.ran = 77,
+		.kind = HYB_NODE_REGION,
+		.flags = HYB_NODE_DEMOTED};
 	writer_node_at(w, s.leaf)->samples = 9;
 	writer_node_at(w, s.function)->skipped = 5;
 	return s;
