@@ -383,7 +383,7 @@ enum hyb_event_kind {
 /* Whether it is one of MPI's. Others may be added behind these. */
 static inline bool hyb_event_is_mpi(enum hyb_event_kind kind)
 {
-	return kind >= HYB_EVENT_MESSAGE && kind <= HYB_EVENT_FAILED;
+	return kind >= HYB_EVENT_MESSAGE && kind <= HYB_EVENT_FREED;
 }
 
 #define HYB_TIME_UNKNOWN UINT64_MAX
