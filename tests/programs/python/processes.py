@@ -46,7 +46,7 @@ def forked():
 
 def part_fork():
     """forked spin | _after_fork ..."""
-    child = os.fork()
+    child = os.fork()  #:
     if not child:
         forked()  #:
         os._exit(0)
