@@ -208,7 +208,6 @@ void __deregister_frame(void *begin);
 EXPORT void __register_frame(void *begin)
 {
 	void (*real)(void *) = behind(__func__, __builtin_return_address(0));
-
 	int saved;
 
 	if (real)
