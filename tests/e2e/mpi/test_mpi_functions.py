@@ -8,7 +8,7 @@ import shutil
 
 import pytest
 
-from conftest import BUILD, HYBRID_RUN, SOURCE, run
+from conftest import BUILD, HYBRID_REPORT, HYBRID_RUN, SOURCE, run
 from mpi import NAMES
 
 ROOM = BUILD / "src" / "mpi"
@@ -254,7 +254,7 @@ ROOT = {**os.environ, "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CON
 
 
 def calls(path):
-    text = run(BUILD / "src" / "tools" / "hybrid-report", "--threshold", "0", path).stdout
+    text = run(HYBRID_REPORT, "--threshold", "0", path).stdout
     return {m[2]: int(m[1]) for m in re.finditer(r" (\d+)(?: +\d+)? +[^\w\n]*(MPI_\w+)$", text, re.M)}
 
 
