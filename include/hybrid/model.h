@@ -104,7 +104,8 @@ struct hyb_step {
 	const struct hyb_end *send, *recv;
 	enum hyb_lone lone;
 	bool reversed; /* MATCH: received before the call that sent it began */
-	bool unsure; /* MATCH: behind a gap or a pause of either process, or in doubtful order */
+	bool unsure; /* MATCH: behind a gap of either process (or a pause that it does not follow), or in
+			doubtful order */
 	const struct hyb_collective *collective;
 };
 

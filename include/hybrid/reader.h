@@ -310,6 +310,7 @@ struct hyb_process {
 	const struct hyb_program
 		*programs; /* those that needed a word: not measured, or started by a child of vfork */
 	size_t program_count;
+	bool follows_pauses; /* its trace has what it sent and received in pauses, as UNMEASURED */
 };
 
 /*
@@ -378,9 +379,12 @@ enum hyb_event_kind {
 	HYB_EVENT_FAILED = 16, /* the call returned an error: `value.integer` */
 	HYB_EVENT_CREATED = 17, /* the call made `handle` */
 	HYB_EVENT_FREED = 18, /* `handle` */
+	/* One of MPI's that was done in a pause, and is told for the order of the others alone: `unmeasured`
+	 * says which, with its fields. */
+	HYB_EVENT_UNMEASURED = 19,
 };
 
-/* Whether it is one of MPI's. Others may be added behind these. */
+/* Whether it is one of MPI's that was measured. Others may be added behind these. */
 static inline bool hyb_event_is_mpi(enum hyb_event_kind kind)
 {
 	return kind >= HYB_EVENT_MESSAGE && kind <= HYB_EVENT_FREED;
@@ -407,6 +411,7 @@ struct hyb_event {
 	const char *unit; /* COUNTER */
 	const struct hyb_handle *handle; /* MESSAGE, EPOCH; NULL: not known */
 	uint8_t message; /* MESSAGE: enum hyb_message_kind */
+	uint8_t unmeasured; /* UNMEASURED: enum hyb_event_kind */
 	uint32_t peer; /* MESSAGE, EPOCH: peer, root or target: rank below world_size, or HYB_RANK_* */
 	int32_t tag; /* MESSAGE: SEND and RECV */
 	uint64_t sent, received; /* MESSAGE: bytes */

@@ -20,7 +20,8 @@ PyObject *event_type(void)
 		{"time", "ns"},
 		{"kind", "sample, enter, leave, complete, counter, marker or gap; of MPI: message, posted, "
 			 "sent, tested, cancelled, "
-			 "collected, done, epoch or failed"},
+			 "collected, done, epoch, failed, created or freed; unmeasured: one of these "
+			 "in a pause"},
 		{"location", "the thread, a hybrid.Location"},
 		{"node", "index in location.nodes; None for counter, marker and gap"},
 		{"text", "of a counter its name, of a marker its text; else None"},

@@ -127,9 +127,10 @@ static void show_metrics(struct out *out, const struct hyb_event *event)
 
 static bool show_event(struct out *out, const struct hyb_event *event, struct path *paths)
 {
+	bool mpi = hyb_event_is_mpi(event->kind) || event->kind == HYB_EVENT_UNMEASURED;
 	const char *path = NULL;
 
-	if (event->kind <= HYB_EVENT_COMPLETE || hyb_event_is_mpi(event->kind)) {
+	if (event->kind <= HYB_EVENT_COMPLETE || mpi) {
 		path = path_of(paths, event->location, event->node);
 		if (!path)
 			return false;
@@ -145,7 +146,7 @@ static bool show_event(struct out *out, const struct hyb_event *event, struct pa
 		show_value(out, event);
 	else if (event->kind == HYB_EVENT_MARKER)
 		out_text(out, "text", event->text);
-	else if (hyb_event_is_mpi(event->kind))
+	else if (mpi)
 		dump_mpi_event(out, event);
 	show_metrics(out, event);
 	if (path)

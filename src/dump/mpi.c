@@ -27,6 +27,7 @@ static const struct {
 	[HYB_OTHER_FAILED] = {"failed", ERROR},
 	[HYB_OTHER_CREATED] = {"created", ON},
 	[HYB_OTHER_FREED] = {"freed", ON},
+	[HYB_OTHER_UNMEASURED] = {"unmeasured", 0},
 };
 
 /* A rank of the own world or of another one; nothing if there is none. */
@@ -73,7 +74,7 @@ void dump_other(struct out *out, const struct trace_record *record)
 		out_word(out, "kind", "metrics");
 		return;
 	}
-	out_word(out, "kind", result ? others[record->id].word : "other");
+	out_word(out, "kind", result ? others[result > 0 ? mpi.what : record->id].word : "other");
 	if (!result) {
 		out_number(out, "subtype", record->id);
 		out_number(out, "bytes", record->value);
@@ -82,7 +83,9 @@ void dump_other(struct out *out, const struct trace_record *record)
 		out_flag(out, "damaged", true);
 	if (result <= 0)
 		return;
-	fields = others[record->id].fields;
+	fields = others[mpi.what].fields;
+	if (mpi.unmeasured)
+		out_flag(out, "unmeasured", true);
 	if (fields & WHO) {
 		out_number(out, "handle", mpi.handle);
 		show_peer(out, mpi.peer);
@@ -98,8 +101,11 @@ void dump_other(struct out *out, const struct trace_record *record)
 
 void dump_mpi_event(struct out *out, const struct hyb_event *event)
 {
-	bool message = event->kind == HYB_EVENT_MESSAGE;
+	unsigned kind = event->unmeasured ? event->unmeasured : event->kind;
+	bool message = kind == HYB_EVENT_MESSAGE;
 
+	if (event->unmeasured)
+		out_word(out, "was", word_key(&words_event, kind));
 	if (message)
 		out_word(out, "message", word_key(&words_message, event->message));
 	if (event->handle) {
@@ -111,7 +117,7 @@ void dump_mpi_event(struct out *out, const struct hyb_event *event)
 		out_signed(out, "tag", event->tag);
 	if (message)
 		show_bytes(out, event->sent, event->received);
-	if (event->kind == HYB_EVENT_FAILED)
+	if (kind == HYB_EVENT_FAILED)
 		out_signed(out, "error", event->value.integer);
 	show_rest(out, event->offset, event->request);
 }

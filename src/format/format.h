@@ -345,9 +345,11 @@ struct hyb_def_world {
 	uint32_t rank;
 	uint32_t size; /* ranks */
 	uint32_t threads; /* the level that MPI provides: MPI_THREAD_SINGLE 0 ... MPI_THREAD_MULTIPLE 3 */
-	uint32_t reserved;
+	uint32_t flags; /* HYB_WORLD_FOLLOWS; since 1.5 */
 	uint64_t tick; /* when MPI was ready */
 };
+
+#define HYB_WORLD_FOLLOWS 1u /* the trace has what was sent and received in pauses, as UNMEASURED */
 
 enum hyb_handle_kind { HYB_HANDLE_COMM = 1, HYB_HANDLE_WINDOW = 2, HYB_HANDLE_FILE = 3 };
 
@@ -769,6 +771,11 @@ enum hyb_record {
  *
  *   CREATED     v handle: the call made it
  *   FREED       v handle
+ *
+ * And, since 1.5:
+ *
+ *   UNMEASURED  v subtype, and its numbers: done in a pause, so that what is behind it has its place in
+ *               the order. SEND, RECV, POSTED, SENT, CANCELLED, COLLECTIVE, COLLECTED, DONE, FAILED
  */
 enum hyb_other {
 	HYB_OTHER_SEND = 1,
@@ -790,11 +797,12 @@ enum hyb_other {
 	HYB_OTHER_METRICS = 17,
 	HYB_OTHER_CREATED = 18,
 	HYB_OTHER_FREED = 19,
+	HYB_OTHER_UNMEASURED = 20,
 };
 
 /*
- * The largest record that is written: tag, time, subtype, length and five numbers of at most ten bytes; and
- * with metrics each of them twice.
+ * The largest record that is written: tag, time, two subtypes, length and five numbers of at most ten bytes;
+ * and with metrics each of them twice.
  */
 #define HYB_RECORD_MAX 80u
 #define HYB_RECORD_METRICS_MAX(metrics) (20u * (metrics))

@@ -190,7 +190,8 @@ WORDS(event,
 	[HYB_EVENT_EPOCH] = {"epoch", NULL},
 	[HYB_EVENT_FAILED] = {"failed", NULL},
 	[HYB_EVENT_CREATED] = {"created", NULL},
-	[HYB_EVENT_FREED] = {"freed", NULL});
+	[HYB_EVENT_FREED] = {"freed", NULL},
+	[HYB_EVENT_UNMEASURED] = {"unmeasured", NULL});
 /* clang-format on */
 
 bool word_known(const struct words *words, uint64_t number)

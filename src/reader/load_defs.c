@@ -270,6 +270,7 @@ static int take_world(struct process *p, uint64_t id __attribute__((unused)), co
 	p->info.rank = raw->rank;
 	p->info.world_size = raw->size;
 	p->info.thread_level = raw->threads;
+	p->info.follows_pauses = raw->flags & HYB_WORLD_FOLLOWS;
 	return TAKEN;
 }
 

@@ -71,48 +71,59 @@ static void get_transfer(struct input *in, uint64_t subtype, struct mpi_record *
 	r->request = get_request(in);
 }
 
-int mpi_record_decode(uint64_t subtype, const uint8_t *body, size_t length, struct mpi_record *ret)
+/* False: a subtype that is not known. */
+static bool get_record(struct input *in, uint64_t subtype, struct mpi_record *r)
 {
-	struct mpi_record r = {.peer = HYB_PEER_NONE, .offset = UINT64_MAX};
-	struct input in = {body, body + length};
-
+	r->what = (uint8_t)subtype;
 	switch (subtype) {
 	case HYB_OTHER_SEND:
 	case HYB_OTHER_RECV:
-		get_message(&in, subtype, &r);
-		break;
+		get_message(in, subtype, r);
+		return true;
 	case HYB_OTHER_COLLECTIVE:
 	case HYB_OTHER_PUT:
 	case HYB_OTHER_GET:
 	case HYB_OTHER_UPDATE:
-		get_both_ways(&in, &r);
-		break;
+		get_both_ways(in, r);
+		return true;
 	case HYB_OTHER_READ:
 	case HYB_OTHER_WRITE:
-		get_transfer(&in, subtype, &r);
-		break;
+		get_transfer(in, subtype, r);
+		return true;
 	case HYB_OTHER_POSTED:
 	case HYB_OTHER_SENT:
 	case HYB_OTHER_TESTED:
 	case HYB_OTHER_CANCELLED:
 	case HYB_OTHER_COLLECTED:
 	case HYB_OTHER_DONE:
-		r.request = get(&in);
-		break;
+		r->request = get(in);
+		return true;
 	case HYB_OTHER_EPOCH:
-		r.handle = get_u32(&in);
-		r.peer = get_u32(&in);
-		break;
+		r->handle = get_u32(in);
+		r->peer = get_u32(in);
+		return true;
 	case HYB_OTHER_CREATED:
 	case HYB_OTHER_FREED:
-		r.handle = get_u32(&in);
-		break;
+		r->handle = get_u32(in);
+		return true;
 	case HYB_OTHER_FAILED:
-		r.error = (int64_t)get(&in);
-		break;
+		r->error = (int64_t)get(in);
+		return true;
 	default:
-		return 0;
+		return false;
 	}
+}
+
+int mpi_record_decode(uint64_t subtype, const uint8_t *body, size_t length, struct mpi_record *ret)
+{
+	struct mpi_record r = {.peer = HYB_PEER_NONE, .offset = UINT64_MAX};
+	struct input in = {body, body + length};
+
+	r.unmeasured = subtype == HYB_OTHER_UNMEASURED;
+	if (r.unmeasured)
+		subtype = get(&in);
+	if (in.p && !get_record(&in, subtype, &r))
+		return 0;
 	if (!in.p)
 		return -1;
 	*ret = r;

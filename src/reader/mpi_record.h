@@ -2,6 +2,7 @@
 #ifndef HYB_MPI_RECORD_H
 #define HYB_MPI_RECORD_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -9,6 +10,8 @@
 
 /* As written; what a kind does not have is 0, peers HYB_PEER_NONE, `offset` UINT64_MAX. */
 struct mpi_record {
+	uint8_t what; /* enum hyb_other; not UNMEASURED, but what it has in it */
+	bool unmeasured;
 	uint32_t handle, peer;
 	int32_t tag;
 	uint64_t sent, received; /* bytes */

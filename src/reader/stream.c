@@ -343,8 +343,9 @@ static bool fill_mpi(struct stream *s, const struct trace_record *r, struct hyb_
 		note(s, "a record of MPI is too short");
 	if (result <= 0)
 		return false;
-	e->kind = others[r->id].event;
-	e->message = others[r->id].message;
+	e->kind = mpi.unmeasured ? HYB_EVENT_UNMEASURED : others[mpi.what].event;
+	e->unmeasured = mpi.unmeasured ? others[mpi.what].event : 0;
+	e->message = others[mpi.what].message;
 	e->tag = mpi.tag;
 	e->sent = mpi.sent;
 	e->received = mpi.received;

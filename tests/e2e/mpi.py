@@ -124,7 +124,7 @@ class Ranks(Experiment):
                 calls.append(open_calls.pop(thread))
                 assert calls[-1].function == name
                 calls[-1].leave = event["time"]
-            elif event["kind"] not in ("enter", "leave", "sample", "complete", "counter", "marker"):
+            elif event["kind"] not in ("enter", "leave", "sample", "complete", "counter", "marker", "unmeasured"):
                 assert open_calls[thread].function == name
                 open_calls[thread].records.append(event)
         return calls

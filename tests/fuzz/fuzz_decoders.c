@@ -34,7 +34,7 @@ static void read_mpi(const uint8_t *data, size_t size)
 
 	if (!size)
 		return;
-	result = mpi_record_decode(data[0] % (HYB_OTHER_FREED + 2), data + 1, size - 1, &record);
+	result = mpi_record_decode(data[0] % (HYB_OTHER_UNMEASURED + 2), data + 1, size - 1, &record);
 	if ((result == 1) == (record.peer == 4711 && !record.offset))
 		abort();
 }

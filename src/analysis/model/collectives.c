@@ -50,6 +50,10 @@ static void tell_instance(struct hyb_model *model, struct instance *instance)
 	struct hyb_collective *public = &instance->public;
 
 	unlink_instance(model, instance);
+	if (!public->count) { /* all of it was in pauses */
+		collective_release(instance);
+		return;
+	}
 	public->members = instance->members;
 	public->missing = instance->comm->size > public->count ? instance->comm->size - public->count : 0;
 	model->totals.collectives++;
@@ -120,7 +124,9 @@ void collective_joined(struct hyb_model *model, struct rank *rank, const struct 
 	if (!turn || turn->out)
 		return;
 	instance = instance_of(model, handle->identity, turn->count);
-	if (!instance || !add_member(model, instance, moment)) {
+	if (instance && model->unmeasured)
+		instance->expected--;
+	else if (!instance || !add_member(model, instance, moment)) {
 		model->failed = true;
 		return;
 	}

@@ -10,6 +10,8 @@
  *
  * Where threads of a process call at the same time, calls have no such order: see overlap.c.
  *
+ * What a pause had takes its place in the queues too, but is not told.
+ *
  * Of a receive that is under way it is not known which envelope it gets. What its process received with
  * later ones waits for it, in a list by start, unless too much waits. What was cancelled is in no queue.
  */
@@ -47,6 +49,7 @@ static struct op *new_op(struct hyb_model *model, struct rank *rank, const struc
 	if (!op)
 		return NULL;
 	op->self = rank;
+	op->unmeasured = model->unmeasured;
 	op->end.started = *started;
 	op->end.peer = HYB_RANK_NONE;
 	return op;
@@ -57,6 +60,7 @@ static void describe(struct hyb_model *model, struct op *op)
 {
 	const struct hyb_event *event = &model->event;
 
+	op->unmeasured = model->unmeasured;
 	op->end.handle = event->handle;
 	op->end.peer = event->peer;
 	op->end.tag = event->tag;
@@ -80,6 +84,10 @@ static void tell_lone(struct hyb_model *model, struct op *op, enum hyb_lone why)
 {
 	uint64_t *counts = op->is_send ? model->totals.sends : model->totals.receives;
 
+	if (op->unmeasured) {
+		pool_give(&model->ops, op);
+		return;
+	}
 	counts[why]++;
 	model_tell(model, &(struct answer){.kind = HYB_STEP_LONE,
 				  .lone = why,
@@ -129,6 +137,11 @@ void message_matched(struct hyb_model *model, struct op *send, struct op *recv)
 	struct hyb_totals *totals = &model->totals;
 	bool unsure = send->self->broken || recv->self->broken || recv->late;
 
+	if (send->unmeasured || recv->unmeasured) {
+		tell_lone(model, send, HYB_LONE_CUT);
+		tell_lone(model, recv, HYB_LONE_CUT);
+		return;
+	}
 	totals->matched++;
 	totals->unsure += unsure;
 	totals->resized += send->end.bytes != recv->end.bytes;

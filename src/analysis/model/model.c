@@ -119,7 +119,7 @@ static void enter(struct hyb_model *model, struct rank *rank, struct track *trac
 	model->step.call = innermost(track);
 	if (!push(track, &call))
 		model->failed = true;
-	if (region && region->kind == HYB_REGION_PAUSED)
+	if (region && region->kind == HYB_REGION_PAUSED && !rank->info->follows_pauses)
 		lose(model, rank);
 	if (rank->parallel && region && region->mpi && receives(region->name))
 		message_awaited(model, rank, track,
@@ -166,10 +166,9 @@ static void message(
 	}
 }
 
-static void about_request(struct hyb_model *model, struct rank *rank)
+static void about_request(struct hyb_model *model, struct rank *rank, enum hyb_event_kind kind)
 {
-	bool tested = model->event.kind == HYB_EVENT_TESTED,
-	     cancelled = model->event.kind == HYB_EVENT_CANCELLED;
+	bool tested = kind == HYB_EVENT_TESTED, cancelled = kind == HYB_EVENT_CANCELLED;
 	struct request *request = request_find(model, rank, model->event.request, false);
 
 	if (!request && (tested || cancelled))
@@ -187,9 +186,10 @@ static void dispatch(struct hyb_model *model, struct rank *rank, struct track *t
 {
 	const struct hyb_event *event = &model->event;
 	struct hyb_moment moment = {event->location, model->pos, event->time, innermost(track)};
+	enum hyb_event_kind kind = model->unmeasured ? event->unmeasured : event->kind;
 
 	model->step.call = moment.call;
-	switch ((enum hyb_event_kind)event->kind) {
+	switch (kind) {
 	case HYB_EVENT_ENTER:
 		enter(model, rank, track);
 		return;
@@ -206,14 +206,14 @@ static void dispatch(struct hyb_model *model, struct rank *rank, struct track *t
 		message_posted(model, rank, &moment);
 		return;
 	case HYB_EVENT_FAILED:
-		rank->unseen |= completes(name_of_call(event->location, &moment.call));
+		rank->unseen |= model->unmeasured || completes(name_of_call(event->location, &moment.call));
 		return;
 	case HYB_EVENT_SENT:
 	case HYB_EVENT_TESTED:
 	case HYB_EVENT_CANCELLED:
 	case HYB_EVENT_COLLECTED:
 	case HYB_EVENT_DONE:
-		about_request(model, rank);
+		about_request(model, rank, kind);
 		return;
 	default:
 		return;
@@ -227,6 +227,7 @@ void model_feed(struct hyb_model *model, const struct hyb_event *event)
 
 	model->pos++;
 	model->event = *event;
+	model->unmeasured = event->kind == HYB_EVENT_UNMEASURED;
 	model->began.location = NULL;
 	model->step = (struct hyb_step){.kind = HYB_STEP_EVENT, .pos = model->pos, .event = &model->event};
 	dispatch(model, rank, track);

@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "analysis/model/state.h"
+#include "format/format.h"
 
 #define PART_MAX 4096u /* ends of a queue that wait for such a place; then they are taken as they are */
 #define TRY_FIRST 64u
@@ -43,12 +44,13 @@ static uint64_t begin_of(const struct op *op)
 	return started->call.pos ? started->call.pos : started->pos;
 }
 
+/* In a pause it may be: calls are not told there. */
 static bool is_in_mpi(const struct hyb_location_info *location, const struct track *track)
 {
 	const struct hyb_region *region =
 		track->depth ? location->nodes[track->stack[track->depth - 1].node].region : NULL;
 
-	return region && region->mpi;
+	return region && (region->mpi || region->kind == HYB_REGION_PAUSED);
 }
 
 /* Sends, or receives, of the rank that are not in the channel yet are of calls that began there or later. */

@@ -25,6 +25,7 @@ struct op {
 	bool is_send;
 	bool pending; /* a receive that is under way */
 	bool late; /* its place in the order is in doubt */
+	bool unmeasured; /* sent or received in a pause: it takes its place, and nothing is told of it */
 };
 
 struct op_list {
@@ -64,7 +65,7 @@ struct rank {
 	uint64_t until; /* ns: of what began later nothing is known; UINT64_MAX: all is */
 	enum hyb_lone why; /* what began there has no end here */
 	size_t overtaken; /* receives that pended for so long that later ones go ahead */
-	bool broken; /* a gap or a pause was met */
+	bool broken; /* a gap was met, or a pause of which nothing is known */
 	bool unseen; /* receives failed, or were never complete: which messages they had is not known */
 	bool parallel; /* its threads may be in MPI at the same time */
 };
@@ -132,6 +133,7 @@ struct hyb_model {
 	struct rank *last_rank;
 	uint64_t pos; /* of the last event */
 	struct hyb_event event;
+	bool unmeasured; /* it is of a pause */
 	struct hyb_moment began; /* where the last event's request did */
 	struct hyb_step step; /* the last one told */
 	struct answer told; /* what it points to, freed with the next one */

@@ -64,7 +64,10 @@ struct hybrid_mpi {
 	uint32_t version; /* 1 */
 	uint32_t size; /* of this structure, as the runtime has it */
 
-	/* Enters the function below the caller's call path. False: it is not measured; do nothing more. */
+	/*
+	 * Enters the function below the caller's call path. False: it is not measured; do nothing more. In a
+	 * pause of a process with a trace true, too: of what is said then, the trace has what makes an order.
+	 */
 	bool (*begin)(struct mpi_function *function);
 	bool (*begin_late)(struct mpi_function *function);
 	/* After begin() said false: because a call of MPI made this one. */

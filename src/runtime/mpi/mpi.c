@@ -27,6 +27,12 @@ static uintptr_t return_address(uintptr_t frame)
 	return ((const uintptr_t *)frame)[1];
 }
 
+static void stand_in(struct thread *t, uintptr_t frame)
+{
+	t->mpi.frame = frame;
+	t->mpi.back = return_address(frame);
+}
+
 /* Opens the region of a call that was made at the tick `at`, or is made now (0). False: no room. */
 static PROBE_INLINE bool open_call(
 	struct thread *t, struct mpi_function *f, struct unwind_snippet snippet, uint64_t at)
@@ -40,8 +46,7 @@ static PROBE_INLINE bool open_call(
 		probe_push_at(t, node, snippet, at);
 	if (likely(node && t->node == node_at(node))) {
 		t->mpi.open = t->top;
-		t->mpi.frame = snippet.fp;
-		t->mpi.back = return_address(snippet.fp);
+		stand_in(t, snippet.fp);
 		return true;
 	}
 	if (node) /* it was pushed as one to be skipped; nobody will leave it */
@@ -71,6 +76,9 @@ static void close_call(struct thread *t, uint64_t now)
 {
 	struct hyb_open *open = t->mpi.open;
 
+	t->mpi.paused = false;
+	if (!open)
+		return;
 	if (t->mpi.waits && !t->mpi.timed)
 		share_wait(t, now - open->enter);
 	t->mpi.open = NULL;
@@ -86,7 +94,7 @@ static void close_call(struct thread *t, uint64_t now)
  */
 static bool is_inside(struct thread *t, uintptr_t frame)
 {
-	if (!t->mpi.open)
+	if (!t->mpi.open && !t->mpi.paused)
 		return false;
 	/* It may have been on a stack of the program's making, which is gone. */
 	if (frame < t->mpi.frame && memory_readable(t->mpi.frame + 8) &&
@@ -97,6 +105,17 @@ static bool is_inside(struct thread *t, uintptr_t frame)
 	return false;
 }
 
+/* Of a call in a pause only what it sends and receives is told: messages behind the pause have their order by
+ * that. */
+static bool begin_paused(struct thread *t, uintptr_t frame)
+{
+	if (!rt.set.trace_events || t->mpi.open || is_inside(t, frame))
+		return false;
+	stand_in(t, frame);
+	t->mpi.paused = true;
+	return true;
+}
+
 static PROBE_INLINE bool begin_at(struct mpi_function *f, struct unwind_snippet snippet)
 {
 	int saved = errno;
@@ -104,8 +123,10 @@ static PROBE_INLINE bool begin_at(struct mpi_function *f, struct unwind_snippet 
 	bool opened = false;
 
 	if (unlikely(!t)) {
-		if (self && self->state == THREAD_PAUSED) /* it is not left either */
-			self->top->skipped--;
+		if (self && self->state == THREAD_PAUSED) {
+			self->top->skipped--; /* it is not left either */
+			opened = begin_paused(self, snippet.fp);
+		}
 	} else {
 		if (unlikely(is_inside(t, snippet.fp)))
 			t->loc->mpi[HYB_MPI_INSIDE]++;
@@ -128,7 +149,7 @@ static bool begin_late(struct mpi_function *f)
 	struct thread *t = self;
 
 	/* Metrics are what they are now. */
-	if (unlikely(!t || rt.metrics || (t->mpi.open && !t->mpi.received) || t->mpi.begun ||
+	if (unlikely(!t || rt.metrics || (t->mpi.open && !t->mpi.received) || t->mpi.begun || t->mpi.paused ||
 		     (t->state != THREAD_READY && t->state != THREAD_PENDING)))
 		return begin_at(f, snippet);
 	t->mpi.function = f;
@@ -143,7 +164,37 @@ static bool begin_late(struct mpi_function *f)
 
 static bool inside(void)
 {
-	return self && self->mpi.open && !self->mpi.received;
+	return self && (self->mpi.paused || (self->mpi.open && !self->mpi.received));
+}
+
+/* The end of a call that was made in a pause. That may be over: the call is of it all the same. */
+static bool end_unmeasured(struct thread *t, uintptr_t frame)
+{
+	if (t->state == THREAD_PAUSED) {
+		t->busy_sp = frame;
+		t->state = THREAD_BUSY;
+		signal_barrier();
+	} else if (thread_busy_in(t, frame)) {
+		probe_pause(t);
+	} else {
+		t->mpi.paused = false;
+		return false;
+	}
+	t->mpi.now = clock_tick();
+	t->mpi.last = false;
+	return true;
+}
+
+static void leave_unmeasured(struct thread *t)
+{
+	t->mpi.paused = false;
+	signal_barrier();
+	if (atomic_load(&rt.paused)) {
+		t->state = THREAD_PAUSED;
+		return;
+	}
+	probe_resume(t);
+	probe_end(t);
 }
 
 /* Another thread paused all meanwhile: the call began before that, and is told whole. */
@@ -163,6 +214,8 @@ static bool end_at(uint64_t now, uintptr_t frame)
 {
 	struct thread *t = self;
 
+	if (unlikely(t && t->mpi.paused))
+		return end_unmeasured(t, frame);
 	if (unlikely(!t || (!thread_busy_in(t, frame) && !end_paused(t, frame))))
 		return false;
 	if (unlikely(!t->mpi.open)) {
@@ -183,23 +236,55 @@ static void leave(void)
 {
 	struct thread *t = self;
 
+	if (unlikely(t->mpi.paused)) {
+		leave_unmeasured(t);
+		return;
+	}
 	close_call(t, t->mpi.now);
 	probe_end(t);
 }
 
 /* -------------------------------------------------------------- what it did */
 
+/* Whether the order of messages and collective calls, or what requests are under way, needs it. */
+static bool is_of_order(enum hyb_other what)
+{
+	switch (what) {
+	case HYB_OTHER_SEND:
+	case HYB_OTHER_RECV:
+	case HYB_OTHER_POSTED:
+	case HYB_OTHER_SENT:
+	case HYB_OTHER_CANCELLED:
+	case HYB_OTHER_COLLECTIVE:
+	case HYB_OTHER_COLLECTED:
+	case HYB_OTHER_DONE:
+	case HYB_OTHER_FAILED:
+		return true;
+	default:
+		return false;
+	}
+}
+
 /* Begins the body of a record of at most five numbers: they go to `body`, put_record() copies them. */
 static void put_record(struct thread *t, enum hyb_other what, const uint8_t *body, const uint8_t *end)
 {
 	uint8_t tag = (uint8_t)(HYB_RECORD_OTHER | (t->mpi.last ? HYB_OTHER_NOW : 0));
-	uint8_t *p = t->mpi.last ? trace_begin_together(t, tag) : trace_begin(t, tag, t->mpi.now);
 	size_t size = (size_t)(end - body);
+	uint8_t *p;
 
+	if (unlikely(t->mpi.paused && !is_of_order(what)))
+		return;
+	p = t->mpi.last ? trace_begin_together(t, tag) : trace_begin(t, tag, t->mpi.now);
 	if (!p)
 		return;
-	*p++ = (uint8_t)what;
-	*p++ = (uint8_t)size;
+	if (unlikely(t->mpi.paused)) {
+		*p++ = HYB_OTHER_UNMEASURED;
+		*p++ = (uint8_t)(size + 1);
+		*p++ = (uint8_t)what;
+	} else {
+		*p++ = (uint8_t)what;
+		*p++ = (uint8_t)size;
+	}
 	memcpy(p, body, size);
 	trace_end(t, p + size);
 	t->mpi.last = true;
@@ -271,7 +356,7 @@ static void wait_for(struct thread *t, uint32_t node)
 }
 
 /* In a call that ends at mpi.now. */
-static void record_message(struct thread *t, const struct mpi_message *m)
+static void count_message(struct thread *t, const struct mpi_message *m)
 {
 	uint32_t id = message_node(t, m);
 
@@ -288,6 +373,12 @@ static void record_message(struct thread *t, const struct mpi_message *m)
 		if (m->request && m->op == HYB_MESSAGE_RECV) /* else it only began here */
 			wait_for(t, id);
 	}
+}
+
+static void record_message(struct thread *t, const struct mpi_message *m)
+{
+	if (likely(!t->mpi.paused))
+		count_message(t, m);
 	if (rt.set.trace_events)
 		trace_message(t, m);
 }
@@ -299,7 +390,8 @@ static void message(const struct mpi_message *m)
 
 static void waited(const struct mpi_message *m)
 {
-	wait_for(self, message_node(self, m));
+	if (!self->mpi.paused)
+		wait_for(self, message_node(self, m));
 }
 
 static void put_numbers(enum hyb_other what, uint64_t a, const uint64_t *b)
@@ -326,7 +418,7 @@ static void epoch(uint32_t window, uint32_t target)
 
 static void failed(int error)
 {
-	self->loc->mpi[HYB_MPI_ERRORS]++;
+	self->loc->mpi[HYB_MPI_ERRORS] += !self->mpi.paused;
 	put_numbers(HYB_OTHER_FAILED, (uint32_t)error, NULL);
 }
 
@@ -419,8 +511,12 @@ static void name_handle(uint32_t id, const char *name)
 
 static void world(uint64_t identity, uint32_t rank, uint32_t size, uint32_t threads)
 {
-	struct hyb_def_world def = {
-		.identity = identity, .rank = rank, .size = size, .threads = threads, .tick = clock_tick()};
+	struct hyb_def_world def = {.identity = identity,
+		.rank = rank,
+		.size = size,
+		.threads = threads,
+		.flags = HYB_WORLD_FOLLOWS,
+		.tick = clock_tick()};
 
 	if (is_measuring())
 		store_define(HYB_DEF_WORLD, &def, sizeof(def), NULL, 0, NULL, 0);

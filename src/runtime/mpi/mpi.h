@@ -18,11 +18,12 @@
 /* Of a thread; its own and its handler's. */
 struct mpi_thread {
 	struct hyb_open *open; /* the call that it is in, NULL: none */
-	uintptr_t frame, back; /* of that call's wrapper: frame pointer, and the return address above it */
+	uintptr_t frame, back; /* of the call's wrapper: frame pointer, and the return address above it */
 	uint64_t now; /* tick of that call's end, from end() to leave() */
 	bool timed; /* a message of that call has got its time */
 	uint32_t waits;
 	uint32_t waited[MPI_WAITS]; /* nodes of the first messages whose requests it completed */
+	bool paused; /* in a call that was made in a pause: `open` is NULL, `frame` and `back` are its */
 	bool last; /* a record of that call is in the trace: the next one needs no time */
 
 	/* pending; the flag of each is set last */

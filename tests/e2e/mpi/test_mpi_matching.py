@@ -133,3 +133,90 @@ def test_why_a_send_is_alone(mpi, ranks, how, reason):
     assert run.returncode == 0, run.stderr
     sends = [row["reason"] for row in matching(run)[0]["unmatched"] if row["kind"] == "send"]
     assert sends == [reason]
+
+
+PAUSES = r"""
+#include <hybrid/hybrid.h>
+#include "truth.h"
+static int pausing, paused[2];
+static long count;
+
+static void send_or_receive(int messages)
+{
+	for (int i = 0; i < messages; i++) {
+		MPI_Request request;
+		long number = -1;
+		if (rank) {
+			MPI_Recv(&number, 1, MPI_LONG, MPI_ANY_SOURCE, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+			if (number >= 0 && !paused[1])
+				truth("0 %ld", number);
+			continue;
+		}
+		if (!paused[0])
+			number = count++;
+		if (i % 2)
+			MPI_Send(&number, 1, MPI_LONG, 1, 1, MPI_COMM_WORLD);
+		else
+			MPI_Isend(&number, 1, MPI_LONG, 1, 1, MPI_COMM_WORLD, &request);
+		if (!(i % 2))
+			MPI_Wait(&request, MPI_STATUS_IGNORE);
+	}
+}
+
+static void sum(int times)
+{
+	for (int i = 0; i < times; i++)
+		MPI_Allreduce(MPI_IN_PLACE, &(int){1}, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+}
+
+int main(int argc, char **argv)
+{
+	MPI_Request early;
+	long number = -1;
+	int ours = !strcmp(argv[2], "api");
+	MPI_Init(&argc, &argv);
+	truth_begin();
+	pausing = !strcmp(argv[1], "both") || !strcmp(argv[1], rank ? "receiver" : "sender");
+	send_or_receive(10);
+	if (rank) /* gets the first message of the pause */
+		MPI_Irecv(&number, 1, MPI_LONG, 0, 1, MPI_COMM_WORLD, &early);
+	if (pausing)
+		ours ? hybrid_pause() : (void)MPI_Pcontrol(0);
+	paused[rank] = pausing;
+	send_or_receive(rank ? 6 : 7);
+	sum(3);
+	if (pausing)
+		ours ? hybrid_resume() : (void)MPI_Pcontrol(1);
+	paused[rank] = 0;
+	if (rank) {
+		MPI_Wait(&early, MPI_STATUS_IGNORE);
+		if (number >= 0)
+			truth("0 %ld", number);
+	}
+	send_or_receive(10);
+	sum(2);
+	MPI_Finalize();
+	return 0;
+}
+"""
+
+
+@pytest.mark.parametrize("how", ["mpi", "api"])
+@pytest.mark.parametrize("who, sends, receives", [("both", 0, 1), ("sender", 0, 7), ("receiver", 6, 0)])
+def test_pauses(mpi, ranks, who, sends, receives, how):
+    """Messages in measured time are certain behind a pause too; what the pause had is not told, its other end is cut."""
+    run = ranks(2, mpi.compile(PAUSES), who, how, options=["--trace"])
+    assert run.returncode == 0, run.stderr
+    truth = [tuple(map(int, line.split())) for line in run.truth(1)]
+    found = {place: (int(sender.split(".")[0]), sent) for sender, sent, _, place, _ in matches(run)}
+    got = [truth[i] for i in range(20 + (who == "receiver"))]
+    assert sorted(found.values()) == sorted(got)
+    assert [found[place] for place in sorted(found)] == got
+    report, counts = matching(run)
+    assert (counts["matched"], counts["unsure"], counts["resized"], counts["differing"]) == (len(got), 0, 0, 0)
+    assert counts["sends"] == {**dict.fromkeys(counts["sends"], 0), "cut": sends}
+    assert counts["receives"] == {**dict.fromkeys(counts["receives"], 0), "cut": receives}
+    calls = [call.function for rank in range(2) for call in run.calls(rank)]
+    assert calls.count("MPI_Allreduce") == (4 if who == "both" else 7)
+    assert counts["partial"] == (0 if who == "both" else 3)
+    assert {row["reason"] for row in report["unmatched"]} <= {"cut"}

@@ -58,6 +58,12 @@ static void feed(struct sim *s, uint32_t rank, uint32_t thread, struct hyb_event
 
 	if (!r->feeds)
 		return;
+	if (r->threads[thread].paused) {
+		if (event.kind == HYB_EVENT_ENTER || event.kind == HYB_EVENT_LEAVE)
+			return;
+		event.unmeasured = event.kind;
+		event.kind = HYB_EVENT_UNMEASURED;
+	}
 	event.time = s->now;
 	event.location = &r->locations[thread];
 	if (event.kind == HYB_EVENT_MESSAGE && message != NONE) {
@@ -399,15 +405,34 @@ static bool go_on(struct sim *s, uint32_t rank, uint32_t thread)
 	return true;
 }
 
+/* Begins a pause, or ends it. */
+static void do_pause(struct sim *s, uint32_t rank, uint32_t thread)
+{
+	struct sim_thread *t = &s->ranks[rank].threads[thread];
+	bool paused = t->paused;
+
+	t->paused = false;
+	if (paused) {
+		leave(s, rank, thread, F_PAUSED);
+		return;
+	}
+	enter(s, rank, thread, F_PAUSED);
+	t->paused = true;
+}
+
 static void act(struct sim *s)
 {
 	static void (*const actions[])(struct sim *, uint32_t, uint32_t) = {do_send, do_send, do_send,
 		do_receive, do_receive, do_receive, do_wait, do_wait, do_cancel, do_collective};
 	uint32_t rank = sim_draw(s, s->rank_count);
 	uint32_t thread = sim_draw(s, (uint32_t)s->ranks[rank].process.location_count);
+	bool goes_on;
 
 	s->now++;
-	if (go_on(s, rank, thread) && s->message_count < SIM_OPS && s->receive_count < SIM_OPS)
+	goes_on = go_on(s, rank, thread);
+	if (goes_on && s->options->pauses && !sim_draw(s, 12))
+		do_pause(s, rank, thread);
+	if (goes_on && s->message_count < SIM_OPS && s->receive_count < SIM_OPS)
 		actions[sim_draw(s, sizeof(actions) / sizeof(*actions))](s, rank, thread);
 	while (sim_draw(s, 3))
 		deliver(s);
@@ -462,6 +487,7 @@ static void finish(struct sim *s)
 	for (uint32_t i = 0; i < s->message_count; i++) {
 		results->true_matches += s->ends[i] == 3;
 		results->unreceived += s->ends[i] == 1;
+		results->unsent += s->ends[i] == 2;
 	}
 	for (uint32_t i = 0; i < s->receive_count; i++)
 		results->pending +=

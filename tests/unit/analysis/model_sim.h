@@ -23,6 +23,7 @@ struct sim_options {
 	bool worlds; /* ranks are of two worlds, and inter-communicators join them */
 	bool absent; /* a rank's file is missing */
 	bool cut; /* a rank's trace ends in the middle */
+	bool pauses; /* threads pause: what they do then is told as unmeasured */
 	bool unfinished; /* at the end, receives that have their message are not waited for */
 };
 
@@ -33,6 +34,7 @@ struct sim_results {
 	/* The truth, of what is in the traces of ranks that have one. */
 	uint64_t true_matches; /* both ends are there */
 	uint64_t unreceived; /* sends to ranks with a whole trace, that got no receive */
+	uint64_t unsent; /* receives of what was sent in a pause */
 	uint64_t pending, cancelled; /* receives */
 	uint64_t collectives, torn; /* instances, and those whose members were not one call */
 	uint64_t reversed, resized, differing, partial;
@@ -56,6 +58,7 @@ enum function {
 	F_WAITALL,
 	F_BCAST,
 	F_IBCAST,
+	F_PAUSED,
 	F_COUNT
 };
 struct sim_comm {
@@ -82,6 +85,7 @@ struct sim_receive {
 
 struct sim_thread {
 	uint32_t message, receive; /* that its call waits for, or NONE */
+	bool paused;
 };
 
 struct sim_rank {

@@ -6,7 +6,7 @@
 #include "format/format.h"
 
 static const char *const names[F_COUNT] = {"", "MPI_Send", "MPI_Ssend", "MPI_Isend", "MPI_Recv", "MPI_Irecv",
-	"MPI_Improbe", "MPI_Waitall", "MPI_Bcast", "MPI_Ibcast"};
+	"MPI_Improbe", "MPI_Waitall", "MPI_Bcast", "MPI_Ibcast", "(paused)"};
 
 static void add_to_comm(struct sim *s, uint32_t rank, uint32_t comm, unsigned group)
 {
@@ -58,6 +58,7 @@ static void make_rank(struct sim *s, uint32_t rank)
 		.end = UINT64_MAX,
 		.world = second ? 77 : 66,
 		.rank = s->options->worlds ? rank / 2 : rank,
+		.follows_pauses = true,
 		.thread_level = s->options->threads ? 3 : 0,
 		.locations = r->locations,
 		.location_count = s->options->threads ? 1 + sim_draw(s, SIM_THREADS) : 1,
@@ -66,7 +67,7 @@ static void make_rank(struct sim *s, uint32_t rank)
 	for (uint32_t i = 0; i < SIM_THREADS; i++) {
 		r->locations[i] = (struct hyb_location_info){
 			.process = &r->process, .id = i + 1, .nodes = s->nodes, .node_count = F_COUNT};
-		r->threads[i] = (struct sim_thread){SIM_NONE, SIM_NONE};
+		r->threads[i] = (struct sim_thread){.message = SIM_NONE, .receive = SIM_NONE};
 	}
 }
 
@@ -76,8 +77,10 @@ void sim_make(struct sim *s)
 	size_t count = 0;
 
 	for (uint32_t i = 0; i < F_COUNT; i++) {
-		s->regions[i] = (struct hyb_region){
-			.name = names[i], .file = "", .kind = HYB_REGION_MPI, .mpi = true};
+		s->regions[i] = (struct hyb_region){.name = names[i],
+			.file = "",
+			.kind = i == F_PAUSED ? HYB_REGION_PAUSED : HYB_REGION_MPI,
+			.mpi = i != F_PAUSED};
 		s->nodes[i] = (struct hyb_node_info){.probe = i,
 			.type = i ? HYB_TYPE_REGION : HYB_TYPE_ROOT,
 			.region = i ? &s->regions[i] : NULL};

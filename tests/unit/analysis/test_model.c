@@ -142,6 +142,31 @@ static void test_alike(void **state)
 	assert_true(unsure > CASES && unsure < matched / 2);
 }
 
+/* What is measured is told, right and certain, however many threads pause meanwhile. */
+static void test_pauses(void **state)
+{
+	struct sim_results r;
+	uint64_t matched = 0, unsure = 0, unreceived = 0, unsent = 0, whole = 0;
+
+	for (uint64_t seed = 0; seed < CASES; seed++) {
+		struct sim_options o = options_of(seed);
+
+		o.pauses = true;
+		simulate(o, &r, &matched);
+		assert_int_equal(r.matched, r.true_matches);
+		assert_int_equal(r.unsure_wrong, 0);
+		unsure += r.unsure;
+		assert_int_equal(r.resized, 0);
+		assert_int_equal(sum(r.sends), r.unreceived);
+		assert_int_equal(r.receives[HYB_LONE_CUT], r.unsent);
+		unreceived += r.sends[HYB_LONE_CUT];
+		unsent += r.unsent;
+		whole += r.collectives - r.partial;
+	}
+	assert_true(unsure < matched / 10);
+	assert_true(matched > 5 * CASES && unreceived > CASES && unsent > CASES && whole > CASES);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -150,6 +175,7 @@ int main(void)
 		cmocka_unit_test(test_cut),
 		cmocka_unit_test(test_unfinished),
 		cmocka_unit_test(test_alike),
+		cmocka_unit_test(test_pauses),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -354,8 +354,25 @@ static void test_short_bodies(void **state)
 	}
 	assert_int_equal(mpi_record_decode(HYB_OTHER_SEND, body, 7, &r), 1);
 	assert_int_equal(mpi_record_decode(0, body, 5, &r), 0);
-	assert_int_equal(mpi_record_decode(HYB_OTHER_FREED + 1, body, 5, &r), 0);
+	assert_int_equal(mpi_record_decode(HYB_OTHER_UNMEASURED + 1, body, 5, &r), 0);
 	assert_int_equal(mpi_record_decode(UINT64_MAX, body, 5, &r), 0);
+}
+
+/* One in another: of a pause. */
+static void test_unmeasured(void **state)
+{
+	static const uint8_t body[] = {HYB_OTHER_SEND, 1, 2, 4, 5};
+	static const uint8_t unknown[] = {HYB_OTHER_UNMEASURED, HYB_OTHER_SENT, 1};
+	struct mpi_record r;
+
+	for (unsigned length = 0; length < sizeof(body); length++)
+		assert_int_equal(mpi_record_decode(HYB_OTHER_UNMEASURED, body, length, &r), -1);
+	assert_int_equal(mpi_record_decode(HYB_OTHER_UNMEASURED, body, sizeof(body), &r), 1);
+	assert_true(r.unmeasured);
+	assert_int_equal(r.what, HYB_OTHER_SEND);
+	assert_int_equal(r.peer, 2);
+	assert_int_equal(r.sent, 5);
+	assert_int_equal(mpi_record_decode(HYB_OTHER_UNMEASURED, unknown, sizeof(unknown), &r), 0);
 }
 
 /* Handles, peers and tags have 32 bits. */
@@ -412,6 +429,7 @@ int main(void)
 		cmocka_unit_test(test_damaged_message_nodes),
 		cmocka_unit_test(test_records),
 		cmocka_unit_test(test_short_bodies),
+		cmocka_unit_test(test_unmeasured),
 		cmocka_unit_test(test_large_numbers),
 		cmocka_unit_test(test_damaged_records),
 	};
