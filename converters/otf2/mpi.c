@@ -83,14 +83,13 @@ static uint32_t rank_of(const struct writer *w, const struct otf2_handle *on, ui
 	return otf2_rank_in(w->o, w->location->process, on, peer);
 }
 
-/* A send that nobody got: its request is not to be seen complete either. */
-static int drop_send(struct writer *w, uint64_t request)
+/* The archive has nothing of where the request began: it is not to be seen complete either. */
+static int drop_request(struct writer *w, uint64_t request)
 {
 	struct otf2_process *process = w->location->process;
 	struct request row = {.id = request};
 	int r;
 
-	count(&w->o->totals.lone_sends);
 	if (!request)
 		return 0;
 	pthread_mutex_lock(&w->o->lock);
@@ -118,8 +117,10 @@ static int begin_send(struct writer *w, const struct hyb_event *e)
 	const struct otf2_handle *comm = otf2_handle_of(w->o, w->location->process, e->handle, HYB_COMM);
 	uint32_t to = comm ? rank_of(w, comm, e->peer) : NO_REF;
 
-	if (to == NO_REF || !otf2_match_take(w->o, w->location->process, comm, e))
-		return drop_send(w, e->request);
+	if (to == NO_REF || !otf2_match_take(w->o, w->location->process, comm, e)) {
+		count(&w->o->totals.lone_sends);
+		return drop_request(w, e->request);
+	}
 	if (e->request)
 		WRITE(w, MpiIsend, NULL, w->time, otf2_place(comm, to), comm->ref, (uint32_t)e->tag, e->sent,
 			e->request);
@@ -133,14 +134,15 @@ static void end_receive(struct writer *w, const struct hyb_event *e)
 {
 	const struct otf2_handle *comm = otf2_handle_of(w->o, w->location->process, e->handle, HYB_COMM);
 	uint32_t from = comm ? rank_of(w, comm, e->peer) : NO_REF;
+	bool begun = e->request && !was_dropped(w, e->request);
 
 	if (from == NO_REF || !otf2_match_take(w->o, w->location->process, comm, e)) {
 		count(&w->o->totals.lone_receives);
-		if (e->request) /* its begin is there */
+		if (begun)
 			WRITE(w, MpiRequestCancelled, NULL, w->time, e->request);
 		return;
 	}
-	if (e->request)
+	if (begun)
 		WRITE(w, MpiIrecv, NULL, w->time, otf2_place(comm, from), comm->ref, (uint32_t)e->tag,
 			e->received, e->request);
 	else
@@ -484,10 +486,21 @@ static void end_message(struct writer *w, const struct hyb_event *e)
 		end_transfer(w, e);
 }
 
+/* In a pause. What is complete there stays open. */
+static int begin_unmeasured(struct writer *w, const struct hyb_event *e)
+{
+	bool begins = e->unmeasured == HYB_EVENT_POSTED ||
+		      (e->unmeasured == HYB_EVENT_MESSAGE && e->message == HYB_SEND);
+
+	return begins ? drop_request(w, e->request) : 0;
+}
+
 int otf2_mpi_begin(struct writer *w, const struct hyb_event *e)
 {
 	if (e->kind == HYB_EVENT_MESSAGE)
 		return begin_message(w, e);
+	if (e->kind == HYB_EVENT_UNMEASURED)
+		return begin_unmeasured(w, e);
 	if (e->kind == HYB_EVENT_POSTED)
 		WRITE(w, MpiIrecvRequest, NULL, w->time, e->request);
 	else if (e->kind == HYB_EVENT_EPOCH)

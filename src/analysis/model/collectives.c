@@ -124,9 +124,9 @@ void collective_joined(struct hyb_model *model, struct rank *rank, const struct 
 	if (!turn || turn->out)
 		return;
 	instance = instance_of(model, handle->identity, turn->count);
-	if (instance && model->unmeasured)
+	if (instance && model->unmeasured) {
 		instance->expected--;
-	else if (!instance || !add_member(model, instance, moment)) {
+	} else if (!instance || !add_member(model, instance, moment)) {
 		model->failed = true;
 		return;
 	}

@@ -603,6 +603,38 @@ def test_lone_sends(mpi, ranks, tmp_path):
     assert archive.counts["MpiSend"] == archive.counts["MpiRecv"] == 31
 
 
+BEGUN_IN_A_PAUSE = r"""
+#include <mpi.h>
+int main(int argc, char **argv)
+{
+	int rank, out = 1, in;
+	MPI_Request requests[2];
+	MPI_Init(&argc, &argv);
+	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+	if (rank)
+		MPI_Pcontrol(0);
+	MPI_Irecv(&in, 1, MPI_INT, !rank, 5, MPI_COMM_WORLD, &requests[0]);
+	MPI_Issend(&out, 1, MPI_INT, !rank, 5, MPI_COMM_WORLD, &requests[1]);
+	if (rank)
+		MPI_Pcontrol(1);
+	MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
+	MPI_Finalize();
+	return 0;
+}
+"""
+
+
+def test_requests_begun_in_a_pause(mpi, ranks, tmp_path):
+    """Rank 1 has no begin of its two requests: the archive has what it received as that of a call that waits."""
+    archive = convert(ranks(2, mpi.compile(BEGUN_IN_A_PAUSE), options=["--trace"]).path, tmp_path / "out")
+    assert "1 receives without a send" in archive.said
+    assert [rank_of(archive.definitions, e.communicator, location) for location, e in of(archive, "MpiRecv")] == [1]
+    begun = {(location, event.request_id) for name in ("MpiIrecvRequest", "MpiIsend")
+             for location, event in of(archive, name)}
+    ended = {(location, event.request_id) for name in ("MpiIrecv", "MpiIsendComplete", "MpiRequestCancelled")
+             for location, event in of(archive, name)}
+    assert begun == ended and len(begun) == 2
+
 # ------------------------------------------------------------------ failures
 
 @pytest.fixture
