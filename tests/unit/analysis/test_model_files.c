@@ -296,6 +296,36 @@ static void test_posted_order(void **state)
 	stop(&walk);
 }
 
+/* A file that does not say that it follows pauses: behind one nothing is certain. */
+static void test_pause_not_followed(void **state)
+{
+	struct writer *w = writer_new();
+	struct rank r = add_rank(w, 0, 2);
+	uint32_t pause = writer_node(
+		w, 1, r.nodes[WORK], HYB_NODE_REGION, writer_region(w, "(paused)", "", 0, HYB_REGION_PAUSED));
+	const struct hyb_step *step;
+	struct walk walk;
+
+	writer_enter(w, 1, 1200, pause);
+	writer_leave(w, 1, 1300);
+	writer_enter(w, 1, 2000, r.nodes[SEND]);
+	writer_send(w, 1, 2100, r.comm, 1, 5, 800, 0);
+	writer_leave(w, 1, 2100);
+	finish_rank(w);
+	r = add_rank(w, 1, 2);
+	writer_enter(w, 1, 1500, r.nodes[RECV]);
+	writer_recv(w, 1, 2500, r.comm, 0, 5, 800, 0);
+	writer_leave(w, 1, 2500);
+	finish_rank(w);
+	walk = start(w);
+	step = next_answer(&walk);
+	assert_non_null(step);
+	assert_int_equal(step->kind, HYB_STEP_MATCH);
+	assert_true(step->unsure);
+	assert_null(next_answer(&walk));
+	stop(&walk);
+}
+
 /* Both with one request, as MPI_Isendrecv does it; each to the other. */
 static void test_both_ways(void **state)
 {
@@ -490,6 +520,7 @@ int main(void)
 		cmocka_unit_test(test_seek),
 		cmocka_unit_test(test_queue),
 		cmocka_unit_test(test_posted_order),
+		cmocka_unit_test(test_pause_not_followed),
 		cmocka_unit_test(test_both_ways),
 		cmocka_unit_test(test_reversed),
 		cmocka_unit_test(test_collective),
