@@ -65,4 +65,7 @@ void profile_add_process(struct profile *profile, const struct hyb_process *proc
 /* All locations of a process that take part were added; `selected`: any. 0 or HYB_ENOMEM. */
 int profile_end_process(struct profile *profile, const struct hyb_process *process, bool selected);
 
+/* "rank 3", "solver 17", "sh 18.1", "gunzip (busybox) 19": what all threads of a process have in common. */
+void profile_name_process(const struct hyb_process *process, char *text, size_t size);
+
 #endif
