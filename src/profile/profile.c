@@ -7,6 +7,7 @@
 #include "base/array.h"
 #include "format/format.h"
 #include "format/words.h"
+#include "profile/balance.h"
 #include "profile/cost.h"
 #include "profile/state.h"
 
@@ -51,6 +52,7 @@ static uint32_t find_top(struct profile *p, const struct hyb_location_info *loca
 	const struct hyb_process *process = location->process;
 	struct profile_node like = {.kind = PROFILE_PROBE};
 	char name[PROFILE_LOCATION_NAME];
+	const char *program;
 	uint32_t top;
 
 	if (!p->options.split_locations && !p->options.split_ranks)
@@ -62,11 +64,13 @@ static uint32_t find_top(struct profile *p, const struct hyb_location_info *loca
 	like.name = strings_get(&p->strings, name);
 	like.file = strings_get(&p->strings, "");
 	like.module = strings_get(&p->strings, process->file);
-	if (!like.name || !like.file || !like.module)
+	program = strings_get(&p->strings, profile_program(process));
+	if (!like.name || !like.file || !like.module || !program)
 		return UINT32_MAX;
 	top = tree_child(&p->tree, 0, &like);
 	if (!top)
 		return UINT32_MAX;
+	p->tree.nodes[top].program = program;
 	if (process->world && process->rank != HYB_RANK_NONE)
 		p->tree.nodes[top].place = (uint64_t)process->rank + 1;
 	if (p->options.split_locations && p->tree.nodes[top].place)
@@ -360,14 +364,39 @@ static int arrange(struct profile *p, enum profile_sort sort, const uint64_t *we
 	return r;
 }
 
+/* Tells each location its part; new nodes have no spread yet. */
+static int balance_all(struct profile *p)
+{
+	struct balance balance;
+	uint32_t before = (uint32_t)p->tree.count;
+	int r = balance_init(&balance, &p->tree);
+
+	if (!r)
+		r = balance_share(&balance, &p->tree, &p->share);
+	for (size_t k = 0; !r && k < p->metrics.count; k++)
+		r = balance_share(&balance, &p->tree, &p->metrics.rows[k].growth);
+	balance_release(&balance);
+	for (uint32_t i = before; i < p->tree.count; i++)
+		p->tree.nodes[i].spread = i;
+	return r;
+}
+
 /* In an order of the tree that does not depend on what was added first, so that rounding does not either. */
 static int share_all(struct profile *p)
 {
-	size_t count = p->tree.count;
-	uint32_t *probe = calloc(count, sizeof(*probe));
-	uint64_t *exclusive = calloc(count, sizeof(*exclusive));
-	int r = probe && exclusive ? arrange(p, PROFILE_SORT_INCLUSIVE, NULL) : HYB_ENOMEM;
+	uint64_t *exclusive = NULL;
+	uint32_t *probe = NULL;
+	size_t count;
+	int r = arrange(p, PROFILE_SORT_INCLUSIVE, NULL);
 
+	if (!r && (p->options.split_locations || p->options.split_ranks))
+		r = balance_all(p);
+	count = p->tree.count;
+	if (!r) {
+		probe = calloc(count, sizeof(*probe));
+		exclusive = calloc(count, sizeof(*exclusive));
+		r = probe && exclusive ? 0 : HYB_ENOMEM;
+	}
 	for (uint32_t i = 1; !r && i < count; i++)
 		probe[i] = p->tree.nodes[i].kind == PROFILE_PROBE ? i : probe[p->tree.nodes[i].parent];
 	if (!r)
@@ -392,10 +421,10 @@ int profile_finish(struct profile *p, struct hyb_error *err)
 	q->wall = sum_wall(p);
 	for (uint32_t i = 0; i < p->tree.count; i++)
 		p->tree.nodes[i].spread = i;
-	r = p->options.spreads ? spreads_cover(&p->mpi.spreads, &p->tree) : 0;
-	if (!r)
-		r = share_all(p);
+	r = share_all(p);
 	share_release(&p->share);
+	if (!r && p->options.spreads)
+		r = spreads_cover(&p->mpi.spreads, &p->tree);
 	if (!r) {
 		tree_sum(&p->tree);
 		name_kinds(p);

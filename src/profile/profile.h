@@ -12,8 +12,9 @@
  *    samples saw in p. Blocked time stays with p itself; E - blocked is what p
  *    ran. Wall-clock samples see all of E, and where no samples were wanted
  *    nothing is known to be blocked.
- * Over all locations (with split_locations: for each alone):
- *  - what a location ran in a probe, if it is 25 periods or more, is shared out
+ * Over all locations (with split_locations or split_ranks those of a program, and then told to each:
+ * balance.h):
+ *  - what a location ran in a probe, if 8 samples or more were to be expected in it, is shared out
  *    among its own samples in it (whose nearest probe it is): n of N samples at a
  *    node carry n/N of it, whatever rate of samples other threads have had;
  *  - what locations ran there for less is summed, and shared out among all their
@@ -101,6 +102,7 @@ struct profile_node {
 	const char *name; /* function, region name, "[incomplete: ...]" */
 	const char *file; /* "" if not known */
 	const char *module; /* path, "" for regions */
+	const char *program; /* that a location or rank runs, at its own node; else NULL */
 	unsigned line; /* leaf and call site: the line; probes: the region's line; else 0 */
 	unsigned declared; /* frames: line of the function's declaration, 0 if not known; no part of its
 			      identity */

@@ -75,11 +75,11 @@ static uint64_t part_of(uint64_t before, uint64_t part, uint64_t whole, uint64_t
 }
 
 /* total[] and passed[] are by probe, and zero before. */
-static void share_source(const struct share *share, unsigned s, const uint32_t *probe, bool is_signed,
-	uint64_t *total, uint64_t *passed, uint64_t *to)
+static void share_source(const struct share *share, unsigned s, const uint32_t *probe, size_t nodes,
+	bool is_signed, uint64_t *total, uint64_t *passed, uint64_t *to)
 {
 	const struct share_value *values = share->values[s];
-	size_t count = share->count[s];
+	size_t count = share->count[s] < nodes ? share->count[s] : nodes; /* it may have room for more */
 
 	for (size_t i = 0; i < count; i++)
 		if (__builtin_add_overflow(total[probe[i]], values[i].weight, &total[probe[i]]))
@@ -108,7 +108,7 @@ int share_out(
 		sums = calloc(2 * count, sizeof(*sums));
 		if (!sums)
 			return HYB_ENOMEM;
-		share_source(share, s, probe, is_signed, sums, sums + count, ret_values);
+		share_source(share, s, probe, count, is_signed, sums, sums + count, ret_values);
 		free(sums);
 	}
 	return 0;

@@ -61,14 +61,16 @@ def matches(node, name, program):
 
 
 def sums(nodes, names, program):
-    """Of a tree: name -> [ns, samples] at and below the topmost nodes of that name."""
-    result = {name: [0, 0] for name in names}
+    """Of a tree: name -> [ns, samples, ns with what was waited] at and below the topmost nodes of that name."""
+    result = {name: [0, 0, 0] for name in names}
     owner = [None] * len(nodes)
     for node in nodes:
         parent = node["parent"]
         owner[node["id"]] = owner[parent] if parent is not None else None
         if owner[node["id"]] is None:
             owner[node["id"]] = next((name for name in names if matches(node, name, program)), None)
+            if owner[node["id"]] is not None:
+                result[owner[node["id"]]][2] += node["inclusive_ns"]
         if owner[node["id"]] is not None:
             result[owner[node["id"]]][0] += node["exclusive_ns"]
             result[owner[node["id"]]][1] += node["samples"]
@@ -98,7 +100,8 @@ def report(path, *options):
 
 def measured(program, seconds, options=()):
     """One measured run. Returns a dict of plain values:
-    true, shares, flat, by_thread: function -> share of the CPU time of these functions;
+    true, shares, by_thread: function -> share of the CPU time of these functions;
+    inclusive, flat: the same with what was waited in them, which a flat row cannot tell apart;
     samples: taken in these functions; cpu: [true, reported] ns; threads: [sum of differences, sum] ns;
     cost: share of CPU time that the report says; rate: samples a second of CPU; chunks; sources."""
     with tempfile.TemporaryDirectory(prefix="truth-") as folder:
@@ -115,11 +118,12 @@ def measured(program, seconds, options=()):
     reported = thread_times(by_thread["nodes"])
     return {
         "true": shares(account["functions"]),
-        "shares": shares({name: ns for name, (ns, _) in found.items()}),
-        "by_thread": shares({name: ns for name, (ns, _) in sums(by_thread["nodes"], names, program).items()}),
+        "shares": shares({name: ns for name, (ns, _, _) in found.items()}),
+        "inclusive": shares({name: ns for name, (_, _, ns) in found.items()}),
+        "by_thread": shares({name: ns for name, (ns, _, _) in sums(by_thread["nodes"], names, program).items()}),
         "flat": None if program.modules else shares({
             name: sum(row["inclusive_ns"] for row in flat if matches(row, name, program)) for name in names}),
-        "samples": round(sum(samples for _, samples in found.values()) * quality["taken"] / max(quality["samples"], 1)),
+        "samples": round(sum(samples for _, samples, _ in found.values()) * quality["taken"] / max(quality["samples"], 1)),
         "cpu": [account["cpu"], sum(node["exclusive_ns"] for node in tree["nodes"])],
         "threads": [sum(abs(reported.get(key, 0) - account["threads"][key]) for key in account["threads"]),
                     sum(account["threads"].values())],
@@ -128,6 +132,12 @@ def measured(program, seconds, options=()):
         "chunks": account["chunks"],
         "sources": quality["sources"],
     }
+
+
+def views(run):
+    """The largest difference between the tree and the other views."""
+    pairs = [("shares", "by_thread"), *([("inclusive", "flat")] if run["flat"] else [])]
+    return max((abs(run[tree][name] - run[view][name]) for tree, view in pairs for name in run[view]), default=0.0)
 
 
 def shares(values):

@@ -15,6 +15,8 @@ from programs import PROGRAMS
 # Seconds of CPU time; several run at once, which changes no share.
 SHORT = {"known example": 2, "two threads": 1.5, "burst 0.5, 4 ms": 1.5, "itimer": 1.5, "cpu at tick": 1.2, "pipes": 1,
          "three consumers": 1}
+# Threads and processes of which most are too short for a sample of their own: no matter what is true, the views agree.
+FEW = {"short children": 0.5, "eight threads": 0.25, "fork tree": 0.25, "OpenMP, 8": 0.25, "Python threads": 0.25, "short threads": 0.25}
 RARE = 1e-6  # for each of the tests below
 
 
@@ -22,7 +24,8 @@ RARE = 1e-6  # for each of the tests below
 def runs():
     """name -> what compare.measured says."""
     with ThreadPoolExecutor(2) as pool:
-        jobs = {p.name: pool.submit(compare.measured, p, SHORT[p.name]) for p in PROGRAMS if p.name in SHORT}
+        wanted = SHORT | FEW
+        jobs = {p.name: pool.submit(compare.measured, p, wanted[p.name]) for p in PROGRAMS if p.name in wanted}
         return {name: job.result() for name, job in jobs.items()}
 
 
@@ -38,19 +41,24 @@ def test_shares(runs, name):
 
 
 def test_shares_of_all(runs):
-    whole = sum(map(chance_of, runs.values()), chance.Chance())
+    whole = sum((chance_of(runs[name]) for name in SHORT), chance.Chance())
     assert whole.freedom >= len(SHORT)
     assert whole.probability >= RARE, whole
 
 
 @pytest.mark.parametrize("name", SHORT)
-def test_sums_and_views(runs, name):
+def test_sums(runs, name):
     run = runs[name]
     true, reported = run["cpu"]
     assert abs(reported - true) <= 0.02 * true
     assert run["threads"][0] <= 0.02 * run["threads"][1]
-    for view in (run["by_thread"], run["flat"]):
-        assert view == pytest.approx(run["shares"], abs=0.005)
+
+
+@pytest.mark.parametrize("name", SHORT | FEW)
+def test_views(runs, name):
+    run = runs[name]
+    assert run["by_thread"].keys() == run["shares"].keys() and run["flat"].keys() == run["inclusive"].keys()
+    assert compare.views(run) <= 0.001, run
 
 
 @pytest.mark.parametrize("chi2, freedom, probability", [

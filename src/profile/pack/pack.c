@@ -72,7 +72,7 @@ static const struct field quality_fields[] = {
 	FIELD(struct profile_quality, sources, FIELD_BITS),
 };
 static_assert(sizeof(struct profile_quality) == 792, "a new field goes into the list above");
-static_assert(sizeof(struct profile_node) == 144, "a new field goes into the list above");
+static_assert(sizeof(struct profile_node) == 152, "a new field goes into the list above");
 
 /* ---------------------------------------------------------------- texts */
 
@@ -149,6 +149,7 @@ static void put_tree(struct blob *to, const struct pack_texts *texts, const stru
 		pack_put_text(to, texts, n->name);
 		pack_put_text(to, texts, n->file);
 		pack_put_text(to, texts, n->module);
+		pack_put_text(to, texts, n->program);
 		blob_put(to, n->line);
 		fields_put(to, n, node_fields, FIELD_COUNT(node_fields));
 	}
@@ -164,11 +165,13 @@ static uint32_t find_node(struct blob_reader *from, const struct pack_texts *tex
 		.guess = flags & NODE_GUESS,
 		.python = flags & NODE_PYTHON,
 		.mpi = flags & NODE_MPI};
+	const char *runs;
 	uint32_t node = 0;
 
 	like.name = pack_get_text(from, texts);
 	like.file = pack_get_text(from, texts);
 	like.module = pack_get_text(from, texts);
+	runs = pack_get_text(from, texts);
 	like.line = (unsigned)blob_get(from);
 	if (i &&
 		(!up || up > i || !like.name || !like.file || !like.module || like.kind > PROFILE_INCOMPLETE))
@@ -180,6 +183,8 @@ static uint32_t find_node(struct blob_reader *from, const struct pack_texts *tex
 		if (!node)
 			return UINT32_MAX;
 	}
+	if (runs)
+		tree->nodes[node].program = runs;
 	tree->nodes[node].demoted |= !!(flags & NODE_DEMOTED);
 	return node;
 }

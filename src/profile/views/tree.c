@@ -51,12 +51,14 @@ void tree_release(struct tree *tree)
 
 static int tree_grow(struct tree *tree)
 {
-	size_t capacity = tree->capacity * 2, slot_count = 2 * capacity;
+	size_t capacity = tree->capacity * 2, slot_count = 2 * FIRST_CAPACITY;
 	struct profile_node *nodes;
 	uint32_t *slots;
 
 	if (capacity > UINT32_MAX)
 		return HYB_ENOMEM;
+	while (slot_count < 2 * capacity)
+		slot_count *= 2;
 	nodes = realloc(tree->nodes, capacity * sizeof(*nodes));
 	if (!nodes)
 		return HYB_ENOMEM;

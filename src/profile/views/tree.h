@@ -30,10 +30,10 @@ void tree_sum(struct tree *tree);
 
 /*
  * Renumbers the nodes in depth-first order, siblings in the order of `sort`
- * (equal ones by inclusive time, then name, file, line), and links them. No
- * tree_child() after it. ret_map: NULL, or an array of `count` entries that
- * receives the new index of each old one. With `weight` (by old index) siblings
- * with more of it come first and `sort` is not used. 0 or HYB_ENOMEM.
+ * (equal ones by inclusive time, then name, file, line), and links them. What
+ * tree_child() makes after it is not linked until the next time. ret_map: NULL, or an array of `count`
+ * entries that receives the new index of each old one. With `weight` (by old index) siblings with more of it
+ * come first and `sort` is not used. 0 or HYB_ENOMEM.
  */
 int tree_arrange(struct tree *tree, enum profile_sort sort, const uint64_t *weight, uint32_t *ret_map);
 

@@ -375,24 +375,96 @@ static void test_short_and_long_threads(void **state)
 	profile_free(p);
 }
 
-/* Nothing crosses from thread to thread where threads are shown apart. */
+/* What a function's lines have over all threads, and what a thread has. */
+static uint64_t time_of(const struct profile *p, const char *thread, const char *function)
+{
+	const struct profile_node *nodes = profile_nodes(p);
+	uint32_t top = 0;
+	uint64_t sum = 0;
+
+	for (uint32_t i = 1; i < profile_count(p); i++) {
+		if (!nodes[i].parent)
+			top = i;
+		if ((!thread || !strcmp(nodes[top].name, thread)) &&
+			(!function || !strcmp(nodes[i].name, function)))
+			sum += nodes[i].exclusive;
+	}
+	return sum;
+}
+
+/* The same 800 threads one by one: each has its 2 ms, each function what it has in the tree. */
 static void test_short_threads_apart(void **state)
 {
 	struct profile *p = new_profile(true);
-	struct fixture *a = fixture_new(), *b = fixture_new();
+	char name[32];
 
-	fixture_root(a, 1000, 1000);
-	fixture_root(b, 1000, 1000);
-	fixture_leaf(a, 0, "work", 1, 3);
-	b->location.id = 2; /* an archive without ids may number it like its process */
-	fixture_add(a, p);
-	fixture_add(b, p);
+	for (unsigned i = 0; i < 800; i++) {
+		struct fixture *f = fixture_new();
+
+		f->location.tid = 8 + i;
+		f->location.period = 4000000;
+		fixture_root(f, 2000000, 2000000);
+		if (i % 2 == 0)
+			fixture_leaf(f, fixture_call(f, 0, "task", 3), i % 8 ? "often" : "seldom", 1, 1);
+		fixture_add(f, p);
+		fixture_free(f);
+	}
 	finish(p);
-	assert_int_equal(find_node(p, PROFILE_LEAF, "work", 1)->exclusive, 1000);
-	assert_int_equal(find_node(p, PROFILE_PROBE, "process 7 thread 7", 0)->exclusive, 1000);
+	assert_int_equal(time_of(p, NULL, "often"), 1200000000);
+	assert_int_equal(time_of(p, NULL, "seldom"), 400000000);
+	for (unsigned i = 0; i < 800; i++) {
+		snprintf(name, sizeof(name), "process 7 thread %u", 8 + i);
+		assert_int_equal(time_of(p, name, NULL), 2000000);
+		assert_int_equal(time_of(p, name, name), 0);
+	}
 	profile_free(p);
-	fixture_free(a);
-	fixture_free(b);
+}
+
+/* Of samples that stand for more than their thread ran, and for less: 4 of 600 us each. */
+static void test_samples_beyond_the_time(void **state)
+{
+	struct profile *p = new_profile(true);
+
+	for (unsigned i = 0; i < 2; i++) {
+		struct fixture *f = fixture_new();
+
+		f->location.tid = 8 + i;
+		f->location.period = 4000000;
+		fixture_root(f, 1200000, 1200000);
+		fixture_leaf(f, 0, i ? "b" : "a", 1, i ? 1 : 3);
+		fixture_add(f, p);
+		fixture_free(f);
+	}
+	finish(p);
+	assert_int_equal(time_of(p, "process 7 thread 8", "a"), 1200000);
+	assert_int_equal(time_of(p, "process 7 thread 9", "a"), 600000);
+	assert_int_equal(time_of(p, "process 7 thread 9", "b"), 600000);
+	assert_int_equal(time_of(p, NULL, NULL), 2400000);
+	profile_free(p);
+}
+
+/* Another program's functions are not those of who has no sample. */
+static void test_short_programs_apart(void **state)
+{
+	static struct hyb_module modules[] = {{.path = "/bin/first"}, {.path = "/bin/second"}};
+	struct profile *p = new_profile(true);
+
+	for (unsigned i = 0; i < 2; i++) {
+		struct fixture *f = fixture_new();
+
+		f->process.modules = &modules[i];
+		f->process.module_count = 1;
+		f->location.period = 4000000;
+		fixture_root(f, 1000, 1000);
+		if (!i)
+			fixture_leaf(f, 0, "work", 1, 3);
+		fixture_add(f, p);
+		fixture_free(f);
+	}
+	finish(p);
+	assert_int_equal(time_of(p, NULL, "work"), 1000);
+	assert_int_equal(time_of(p, "second 7", "second 7"), 1000);
+	profile_free(p);
 }
 
 /* Who was not to be sampled keeps its time; wall-clock samples are shared out apart from those of CPU time.
@@ -596,6 +668,8 @@ int main(void)
 		cmocka_unit_test(test_short_threads),
 		cmocka_unit_test(test_short_and_long_threads),
 		cmocka_unit_test(test_short_threads_apart),
+		cmocka_unit_test(test_samples_beyond_the_time),
+		cmocka_unit_test(test_short_programs_apart),
 		cmocka_unit_test(test_sources),
 		cmocka_unit_test(test_periods),
 		cmocka_unit_test(test_absurd_counts),

@@ -1,0 +1,207 @@
+#include "profile/balance.h"
+
+#include <stdlib.h>
+
+#include "profile/slice.h"
+
+/* For one source of samples. */
+struct work {
+	const struct balance *balance;
+	struct tree *tree;
+	struct share *share;
+	struct share_value *from; /* the source's, by node of the tree */
+	size_t count;
+	uint64_t *kept; /* by node of the tree: what it gets of its own samples */
+	uint64_t *claimed; /* by probe of the tree: what its samples stand for */
+	uint64_t *passed; /* by node of `all` (weights), then by probe of the tree (ns) */
+	uint64_t *found; /* by node of `all`: what the tree without locations gives it */
+	uint64_t *excess; /* by node of `all`: of that, what is handed on */
+	uint32_t *first, *next; /* by probe of `all`: its nodes with an excess, in order; 0: the end */
+	uint32_t *path; /* room for one */
+};
+
+static void find_probes(const struct tree *tree, uint32_t *probe)
+{
+	for (uint32_t i = 1; i < tree->count; i++)
+		probe[i] = tree->nodes[i].kind == PROFILE_PROBE ? i : probe[tree->nodes[i].parent];
+}
+
+int balance_init(struct balance *b, const struct tree *tree)
+{
+	*b = (struct balance){.count = tree->count};
+	b->like = calloc(tree->count, sizeof(*b->like));
+	b->probe = calloc(tree->count, sizeof(*b->probe));
+	if (!b->like || !b->probe || tree_init(&b->all, ""))
+		return HYB_ENOMEM;
+	for (uint32_t i = 1; i < tree->count; i++) {
+		const struct profile_node *n = &tree->nodes[i];
+		struct profile_node program = {.kind = PROFILE_PROBE, .name = n->program};
+
+		b->like[i] = tree_child(&b->all, b->like[n->parent], n->parent ? n : &program);
+		if (!b->like[i])
+			return HYB_ENOMEM;
+	}
+	b->all_probe = calloc(b->all.count, sizeof(*b->all_probe));
+	if (!b->all_probe)
+		return HYB_ENOMEM;
+	find_probes(tree, b->probe);
+	find_probes(&b->all, b->all_probe);
+	return 0;
+}
+
+/* What the tree without locations has. */
+static int share_all(struct work *w)
+{
+	const struct balance *b = w->balance;
+	struct share all = {0};
+	int r = 0;
+
+	for (size_t i = 0; !r && i < w->count; i++) {
+		const struct share_value *v = &w->from[i];
+
+		if (v->amount)
+			r = share_add_time(&all, &b->all, 0, b->like[i], v->amount);
+		if (!r && v->weight)
+			r = share_add_samples(&all, &b->all, 0, b->like[i], v->weight, 1);
+	}
+	if (!r)
+		r = share_out(&all, b->all_probe, b->all.count, false, w->found);
+	for (size_t i = 0; !r && i < w->count; i++) {
+		uint32_t like = b->like[i];
+		uint64_t whole = all.values[0] ? all.values[0][like].weight : 0;
+		uint64_t room = whole - w->passed[like];
+		uint64_t weight = w->from[i].weight < room ? w->from[i].weight : room;
+
+		if (!weight)
+			continue;
+		w->kept[i] = slice(w->passed[like], weight, whole, w->found[like]);
+		w->passed[like] += weight;
+		w->claimed[b->probe[i]] += w->kept[i];
+	}
+	share_release(&all);
+	return r;
+}
+
+/* No location keeps more than it ran. */
+static void cut(struct work *w)
+{
+	const struct balance *b = w->balance;
+
+	for (size_t i = 0; i < b->count; i++)
+		w->passed[i] = 0;
+	for (size_t i = 0; i < w->count; i++) {
+		uint32_t p = b->probe[i];
+		uint64_t all = w->kept[i], ran = w->from[p].amount;
+
+		if (!all || w->claimed[p] <= ran)
+			continue;
+		w->kept[i] = slice(w->passed[p], all, w->claimed[p], ran);
+		w->passed[p] += all;
+		w->excess[b->like[i]] += all - w->kept[i];
+	}
+	for (uint32_t n = (uint32_t)b->all.count; n-- > 1;) {
+		if (!w->excess[n])
+			continue;
+		w->next[n] = w->first[b->all_probe[n]];
+		w->first[b->all_probe[n]] = n;
+	}
+}
+
+/* The node that is below the probe what `node` of `all` is below its own. 0 when memory is out. */
+static uint32_t find_node(struct work *w, uint32_t probe, uint32_t node)
+{
+	const struct tree *all = &w->balance->all;
+	size_t depth = 0;
+
+	for (; node != w->balance->like[probe]; node = all->nodes[node].parent)
+		w->path[depth++] = node;
+	while (probe && depth)
+		probe = tree_child(w->tree, probe, &all->nodes[w->path[--depth]]);
+	return probe;
+}
+
+/* Gives a probe what its samples do not stand for; what nobody hands on stays with itself. */
+static int fill(struct work *w, uint32_t probe, uint64_t lack)
+{
+	uint32_t *first = &w->first[w->balance->like[probe]];
+
+	while (lack && *first) {
+		uint64_t part = lack < w->excess[*first] ? lack : w->excess[*first];
+		uint32_t to = find_node(w, probe, *first);
+
+		if (!to || share_add_time(w->share, w->tree, SHARE_IN_PLACE, to, part))
+			return HYB_ENOMEM;
+		lack -= part;
+		w->excess[*first] -= part;
+		if (!w->excess[*first])
+			*first = w->next[*first];
+	}
+	return lack ? share_add_time(w->share, w->tree, SHARE_IN_PLACE, probe, lack) : 0;
+}
+
+static int balance_source(struct work *w)
+{
+	int r = share_all(w);
+
+	if (!r)
+		cut(w);
+	for (uint32_t i = 0; !r && i < w->count; i++) {
+		if (w->from[i].amount > w->claimed[i])
+			r = fill(w, i, w->from[i].amount - w->claimed[i]);
+		if (!r && w->kept[i])
+			r = share_add_time(w->share, w->tree, SHARE_IN_PLACE, i, w->kept[i]);
+	}
+	for (size_t i = 0; i < w->count; i++)
+		w->from[i] = (struct share_value){0};
+	return r;
+}
+
+static bool goes_down(const struct share_value *values, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		if (values[i].amount > INT64_MAX)
+			return true;
+	return false;
+}
+
+static int balance_values(const struct balance *b, struct tree *tree, struct share *share, unsigned s)
+{
+	size_t count = share->count[s] < b->count ? share->count[s] : b->count;
+	uint64_t *sums = calloc(3 * b->count + 2 * b->all.count, sizeof(*sums));
+	uint32_t *lists = calloc(3 * b->all.count, sizeof(*lists));
+	struct work w = {b, tree, share, share->values[s], count, .kept = sums};
+	int r = HYB_ENOMEM;
+
+	if (sums && lists) {
+		w.claimed = sums + b->count;
+		w.passed = w.claimed + b->count; /* `all` has no more nodes than the tree */
+		w.found = w.passed + b->count;
+		w.excess = w.found + b->all.count;
+		w.first = lists;
+		w.next = lists + b->all.count;
+		w.path = w.next + b->all.count;
+		r = balance_source(&w);
+	}
+	free(lists);
+	free(sums);
+	return r;
+}
+
+int balance_share(const struct balance *b, struct tree *tree, struct share *share)
+{
+	int r = 0;
+
+	for (unsigned s = 0; !r && s < SHARE_IN_PLACE; s++)
+		if (share->values[s] && !goes_down(share->values[s], share->count[s]))
+			r = balance_values(b, tree, share, s);
+	return r;
+}
+
+void balance_release(struct balance *b)
+{
+	tree_release(&b->all);
+	free(b->all_probe);
+	free(b->like);
+	free(b->probe);
+	*b = (struct balance){0};
+}
