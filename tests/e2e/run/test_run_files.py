@@ -23,6 +23,7 @@ def header(pid, claimed, host=None, image=0, trace_bytes=0, major=1):
 def location(samples, size=2 * PAGE, magic=0x4B4E4843):
     data = bytearray(2 * PAGE)
     struct.pack_into("<IHHIIQQ", data, 0, magic, 2, 0, size, 1, 1024, 0)
+    struct.pack_into("<I", data, 32, 1)  # the id: 0 is one that nobody has
     struct.pack_into("<Q", data, 32 + 56, samples)
     return bytes(data)
 
