@@ -2,6 +2,7 @@
 
 import os
 import re
+from graphlib import CycleError, TopologicalSorter
 
 import pytest
 
@@ -35,7 +36,7 @@ def test_cppcheck(needs):
 ARROWS = {
     "src/base": "", "src/format": "base", "src/launch": "base format", "src/runtime": "base format launch",
     "src/mpi": "base format runtime", "src/reader": "base format", "src/binary": "base format", "src/import": "base format reader",
-    "src/profile": "base format reader binary", "src/session": "base profile", "src/analysis": "base format reader", "src/network": "base",
+    "src/profile": "base format reader binary", "src/session": "base profile", "src/analysis": "base format reader profile", "src/network": "base",
     "src/run": "base format launch", "src/report": "base format reader binary import profile session analysis network",
     "src/dump": "base format reader import",
     "converters": "base format launch reader binary import profile session analysis report",
@@ -60,6 +61,44 @@ def test_rooms_include_only_what_they_may():
             if other in ARROWS and other != room and other.removeprefix("src/") not in ARROWS[room].split():
                 wrong.append(f"{name} includes {included}")
     assert not wrong
+
+
+def uses_by_symbols(room):
+    """Of each object in the room's libraries the others whose functions or variables it uses."""
+    defined, wanted, name = {}, {}, ""
+    for library in (BUILD / "src" / room).glob("lib*.a"):
+        for line in run("nm", library).stdout.splitlines():
+            words = line.split()
+            if line.endswith(":"):
+                name = os.path.basename(line[:-1])
+                wanted[name] = set()
+            elif len(words) == 2 and words[0] == "U":
+                wanted[name].add(words[1])
+            elif len(words) == 3 and words[1].isupper():
+                defined[words[2]] = name
+    return {name: {defined[symbol] for symbol in symbols if symbol in defined} - {name} for name, symbols in wanted.items()}
+
+
+@pytest.mark.parametrize("room", ["analysis", "reader", "profile"])
+def test_no_circle_of_files(room):
+    """Whatever a file uses, directly or not, does not use the file: the linker's view."""
+    uses = uses_by_symbols(room)
+    assert len(uses) > 10
+    try:
+        list(TopologicalSorter(uses).static_order())
+    except CycleError as circle:
+        pytest.fail(f"{room}: {' -> '.join(circle.args[1])}")
+
+
+def test_no_circle_of_headers():
+    for room in ARROWS:
+        files = [name for name in sources(".h") if room_of(name) == room]
+        uses = {}
+        for name in files:
+            included = re.findall(r'^#include "([\w/.]+)"', (SOURCE / name).read_text(), re.M)
+            beside = [os.path.normpath(os.path.join(os.path.dirname(name), path)) for path in included]
+            uses[name] = set(files) & {*beside, *(f"src/{path}" for path in included), *included}
+        list(TopologicalSorter(uses).static_order())  # raises what goes round
 
 
 def test_no_folder_is_flat():

@@ -20,12 +20,6 @@ static void unlink_instance(struct hyb_model *model, struct instance *instance)
 	model->gathered -= instance->public.count;
 }
 
-void collective_release(struct instance *instance)
-{
-	free(instance->members);
-	free(instance);
-}
-
 static const char *name_of(const struct hyb_member *member)
 {
 	const struct hyb_node_info *node = &member->moment.location->nodes[member->moment.call.node];

@@ -22,26 +22,6 @@
 
 #define HELD_MAX (1u << 18) /* receives that wait for pending ones, in all processes */
 
-static void unlink_op(struct op_list *list, struct op *op)
-{
-	*(op->prev ? &op->prev->next : &list->first) = op->next;
-	*(op->next ? &op->next->prev : &list->last) = op->prev;
-	op->prev = op->next = NULL;
-}
-
-/* Nearly always behind the last. */
-static void insert_op(struct op_list *list, struct op *op)
-{
-	struct op *before = list->last;
-
-	while (before && moment_before(&op->end.started, &before->end.started))
-		before = before->prev;
-	op->prev = before;
-	op->next = before ? before->next : list->first;
-	*(op->prev ? &op->prev->next : &list->first) = op;
-	*(op->next ? &op->next->prev : &list->last) = op;
-}
-
 static struct op *new_op(struct hyb_model *model, struct rank *rank, const struct hyb_moment *started)
 {
 	struct op *op = pool_take(model, &model->ops, sizeof(*op));
@@ -78,80 +58,6 @@ static struct map_key envelope(const struct op *op)
 		(uint32_t)op->end.tag};
 }
 
-/* --------------------------------------------------------------- answers */
-
-static void tell_lone(struct hyb_model *model, struct op *op, enum hyb_lone why)
-{
-	uint64_t *counts = op->is_send ? model->totals.sends : model->totals.receives;
-
-	if (op->unmeasured) {
-		pool_give(&model->ops, op);
-		return;
-	}
-	counts[why]++;
-	model_tell(model, &(struct answer){.kind = HYB_STEP_LONE,
-				  .lone = why,
-				  .send = op->is_send ? op : NULL,
-				  .recv = op->is_send ? NULL : op});
-}
-
-/* By how much times of the two may be wrong, ns; HYB_TIME_UNKNOWN: they are not to be compared. */
-static uint64_t doubt(const struct rank *a, const struct rank *b)
-{
-	if (a->info->clock_domain && a->info->clock_domain == b->info->clock_domain)
-		return 0;
-	if (a->info->clock_error == HYB_TIME_UNKNOWN || b->info->clock_error == HYB_TIME_UNKNOWN)
-		return HYB_TIME_UNKNOWN;
-	return a->info->clock_error + b->info->clock_error;
-}
-
-/* By how much it was received before the call began that sent it, ns. */
-static uint64_t time_before(const struct op *send, const struct op *recv)
-{
-	uint64_t sent = send->end.started.call.time, received = recv->end.completed.time;
-
-	return sent == HYB_TIME_UNKNOWN || received >= sent ? 0 : sent - received;
-}
-
-bool message_is_reversed(const struct op *send, const struct op *recv)
-{
-	return time_before(send, recv) > doubt(send->self, recv->self);
-}
-
-static bool count_reversed(struct hyb_totals *totals, const struct op *send, const struct op *recv)
-{
-	uint64_t by = time_before(send, recv);
-
-	if (doubt(send->self, recv->self) == HYB_TIME_UNKNOWN) {
-		totals->unordered++;
-		return false;
-	}
-	totals->reversed += by > 0;
-	if (by > totals->worst)
-		totals->worst = by;
-	return by > 0;
-}
-
-void message_matched(struct hyb_model *model, struct op *send, struct op *recv)
-{
-	struct hyb_totals *totals = &model->totals;
-	bool unsure = send->self->broken || recv->self->broken || recv->late;
-
-	if (send->unmeasured || recv->unmeasured) {
-		tell_lone(model, send, HYB_LONE_CUT);
-		tell_lone(model, recv, HYB_LONE_CUT);
-		return;
-	}
-	totals->matched++;
-	totals->unsure += unsure;
-	totals->resized += send->end.bytes != recv->end.bytes;
-	model_tell(model, &(struct answer){.kind = HYB_STEP_MATCH,
-				  .unsure = unsure,
-				  .reversed = count_reversed(totals, send, recv),
-				  .send = send,
-				  .recv = recv});
-}
-
 /* -------------------------------------------------------------- channels */
 
 static struct channel *new_channel(struct hyb_model *model, const struct map_key *key)
@@ -166,14 +72,6 @@ static struct channel *new_channel(struct hyb_model *model, const struct map_key
 	pool_give(&model->channel_pool, channel);
 	model->failed = true;
 	return NULL;
-}
-
-void message_leaves(struct channel *channel, struct op *op)
-{
-	bool receives = channel->overlaps && !op->is_send;
-
-	unlink_op(receives ? &channel->receives : &channel->ops, op);
-	receives ? channel->receive_count-- : channel->count--;
 }
 
 static void close_channel(struct hyb_model *model, struct channel *channel)
@@ -202,17 +100,17 @@ static bool is_lone(struct hyb_model *model, struct op *op)
 	uint64_t began = op->end.started.call.time;
 
 	if (!op->end.handle || is_nameless(model, op)) {
-		tell_lone(model, op, HYB_LONE_UNKNOWN);
+		message_without(model, op, HYB_LONE_UNKNOWN);
 		return true;
 	}
 	if (!peer || peer->why == HYB_LONE_ABSENT) {
-		tell_lone(model, op, HYB_LONE_ABSENT);
+		message_without(model, op, HYB_LONE_ABSENT);
 		return true;
 	}
 	if (!op->is_send || peer->until == UINT64_MAX || began == HYB_TIME_UNKNOWN || began <= peer->until ||
-		began - peer->until <= doubt(op->self, peer))
+		began - peer->until <= clock_doubt(op->self, peer))
 		return false;
-	tell_lone(model, op, peer->why);
+	message_without(model, op, peer->why);
 	return true;
 }
 
@@ -220,7 +118,7 @@ static void join_channel(struct channel *channel, struct op *op)
 {
 	bool receives = channel->overlaps && !op->is_send;
 
-	insert_op(receives ? &channel->receives : &channel->ops, op);
+	op_insert(receives ? &channel->receives : &channel->ops, op);
 	receives ? channel->receive_count++ : channel->count++;
 }
 
@@ -270,10 +168,10 @@ static void release(struct hyb_model *model, struct rank *rank)
 				return;
 			op->late = true;
 			rank->overtaken++;
-			unlink_op(&rank->receives, op);
+			op_unlink(&rank->receives, op);
 			continue;
 		}
-		unlink_op(&rank->receives, op);
+		op_unlink(&rank->receives, op);
 		model->held--;
 		op->late = rank->overtaken > 0;
 		place(model, op);
@@ -285,7 +183,7 @@ static void drop_pending(struct hyb_model *model, struct op *op)
 	if (op->late)
 		op->self->overtaken--;
 	else
-		unlink_op(&op->self->receives, op);
+		op_unlink(&op->self->receives, op);
 	op->pending = false;
 	release(model, op->self);
 }
@@ -298,7 +196,7 @@ void message_posted(struct hyb_model *model, struct rank *rank, const struct hyb
 		return;
 	op->pending = true;
 	op->end.request = model->event.request;
-	insert_op(&rank->receives, op);
+	op_insert(&rank->receives, op);
 	request_begin(model, rank, model->event.request, moment, op, NULL);
 }
 
@@ -322,7 +220,7 @@ void message_awaited(
 		return;
 	message_given_up(model, track);
 	op->pending = true;
-	insert_op(&rank->receives, op);
+	op_insert(&rank->receives, op);
 	track->waiting = op;
 }
 
@@ -344,7 +242,7 @@ static struct op *finished(
 	if (!op) {
 		op = new_op(model, rank, moment);
 		if (op)
-			insert_op(&rank->receives, op);
+			op_insert(&rank->receives, op);
 	}
 	if (op)
 		op->pending = false;
@@ -400,7 +298,7 @@ static void cancel_send(struct hyb_model *model, const struct request *request)
 		return;
 	message_leaves(channel, op);
 	close_channel(model, channel);
-	tell_lone(model, op, HYB_LONE_CANCELLED);
+	message_without(model, op, HYB_LONE_CANCELLED);
 }
 
 void message_cancelled(struct hyb_model *model, struct request *request)
@@ -409,7 +307,7 @@ void message_cancelled(struct hyb_model *model, struct request *request)
 
 	if (op) {
 		drop_pending(model, op);
-		tell_lone(model, op, HYB_LONE_CANCELLED);
+		message_without(model, op, HYB_LONE_CANCELLED);
 	} else {
 		cancel_send(model, request);
 	}
@@ -417,18 +315,6 @@ void message_cancelled(struct hyb_model *model, struct request *request)
 }
 
 /* ------------------------------------------------------------------- end */
-
-static enum hyb_lone why_alone(const struct op *op)
-{
-	if (op->self->broken || op->peer->broken)
-		return HYB_LONE_CUT;
-	return !op->peer->why && op->is_send && op->peer->unseen ? HYB_LONE_UNSEEN : op->peer->why;
-}
-
-void message_alone(struct hyb_model *model, struct op *op)
-{
-	tell_lone(model, op, why_alone(op));
-}
 
 static int by_start(const void *a, const void *b)
 {
@@ -463,7 +349,7 @@ static void flush_receives(struct hyb_model *model, struct rank *rank)
 			sends->wanted++;
 	for (struct op *op = rank->receives.first, *next; op; op = next) {
 		next = op->next;
-		unlink_op(&rank->receives, op);
+		op_unlink(&rank->receives, op);
 		sends = sends_for(model, op);
 		if (sends) {
 			op->late = sends->count > sends->wanted + sends->receive_count || op->peer->why;
@@ -473,7 +359,7 @@ static void flush_receives(struct hyb_model *model, struct rank *rank)
 		if (!op->pending)
 			place(model, op);
 		else if (op->end.request)
-			tell_lone(model, op, HYB_LONE_PENDING);
+			message_without(model, op, HYB_LONE_PENDING);
 		else /* a thread is still in the call */
 			pool_give(&model->ops, op);
 	}
@@ -516,7 +402,7 @@ void messages_flush(struct hyb_model *model)
 	for (struct request *r = model->oldest_request; r; r = r->newer)
 		if (r->recv && r->recv->late) {
 			r->recv->self->unseen = true;
-			tell_lone(model, r->recv, HYB_LONE_PENDING);
+			message_without(model, r->recv, HYB_LONE_PENDING);
 		}
 	for (size_t i = 0; i < model->rank_count; i++)
 		flush_receives(model, &model->ranks[i]);

@@ -1,29 +1,10 @@
-/* Steps from events: numbering, region stacks, and who is told what. */
+/* Steps from events: numbering and region stacks. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "analysis/model/state.h"
 #include "base/array.h"
 #include "format/format.h"
-
-void *pool_take(struct hyb_model *model, struct pool *pool, size_t size)
-{
-	void *item = pool->spare;
-
-	if (!item) {
-		item = arena_alloc(&pool->arena, size);
-		model->failed |= !item;
-		return item;
-	}
-	memcpy(&pool->spare, item, sizeof(pool->spare));
-	return memset(item, 0, size);
-}
-
-void pool_give(struct pool *pool, void *item)
-{
-	memcpy(item, &pool->spare, sizeof(pool->spare));
-	pool->spare = item;
-}
 
 /* ---------------------------------------------------------------- regions */
 
@@ -242,53 +223,7 @@ void model_flush(struct hyb_model *model)
 	collectives_flush(model);
 }
 
-/* ---------------------------------------------------------------- answers */
-
-static void free_answer(struct hyb_model *model, struct answer *answer)
-{
-	if (answer->send)
-		pool_give(&model->ops, answer->send);
-	if (answer->recv)
-		pool_give(&model->ops, answer->recv);
-	if (answer->instance)
-		collective_release(answer->instance);
-	*answer = (struct answer){0};
-}
-
-void model_tell(struct hyb_model *model, const struct answer *answer)
-{
-	struct answer lost = *answer;
-
-	if (ARRAY_ROOM(model->answers, model->answer_count)) {
-		model->answers[model->answer_count++] = *answer;
-		return;
-	}
-	model->failed = true;
-	free_answer(model, &lost);
-}
-
-bool model_answer(struct hyb_model *model)
-{
-	struct answer *told = &model->told;
-
-	free_answer(model, told);
-	if (model->answer_next == model->answer_count) {
-		model->answer_next = model->answer_count = 0;
-		return false;
-	}
-	*told = model->answers[model->answer_next++];
-	model->step = (struct hyb_step){
-		.kind = told->kind,
-		.pos = model->pos,
-		.send = told->send ? &told->send->end : NULL,
-		.recv = told->recv ? &told->recv->end : NULL,
-		.lone = told->lone,
-		.unsure = told->unsure,
-		.reversed = told->reversed,
-		.collective = told->instance ? &told->instance->public : NULL,
-	};
-	return true;
-}
+/* ------------------------------------------------------------------ steps */
 
 int hyb_model_next(struct hyb_model *model, const struct hyb_step **ret_step)
 {

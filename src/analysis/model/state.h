@@ -171,12 +171,19 @@ void message_awaited(
 	struct hyb_model *model, struct rank *rank, struct track *track, const struct hyb_moment *moment);
 void message_given_up(struct hyb_model *model, struct track *track);
 void messages_flush(struct hyb_model *model);
-/* Answers: one message; an end that has no other one. They are in no list any more. */
+
+/* ends.c: of one message, and what is told of it: both ends; one for a reason; one whose reason is looked
+ * for. They are in no list any more. */
 void message_matched(struct hyb_model *model, struct op *send, struct op *recv);
+void message_without(struct hyb_model *model, struct op *op, enum hyb_lone why);
 void message_alone(struct hyb_model *model, struct op *op);
 /* Whether it was received before the call began that sent it, for certain. */
 bool message_is_reversed(const struct op *send, const struct op *recv);
 void message_leaves(struct channel *channel, struct op *op);
+void op_insert(struct op_list *list, struct op *op);
+void op_unlink(struct op_list *list, struct op *op);
+/* By how much times of the two may be wrong, ns; HYB_TIME_UNKNOWN: they are not to be compared. */
+uint64_t clock_doubt(const struct rank *a, const struct rank *b);
 
 /* overlap.c: pairs what an `overlaps` channel has, as far as nothing that comes can change it; all of it. */
 void overlap_settle(struct hyb_model *model, struct channel *channel);
@@ -187,17 +194,18 @@ void collective_joined(struct hyb_model *model, struct rank *rank, const struct 
 /* The rank's collective calls cannot be counted from here on. */
 void collectives_break(struct hyb_model *model, const struct rank *rank);
 void collectives_flush(struct hyb_model *model);
+
+/* answers.c: what is to be told, and what that is made of. */
+void *pool_take(struct hyb_model *model, struct pool *pool, size_t size); /* zero; NULL: `failed` is set */
+void pool_give(struct pool *pool, void *item);
 void collective_release(struct instance *instance);
+void model_tell(struct hyb_model *model, const struct answer *answer);
+bool model_answer(struct hyb_model *model); /* model->step is what follows; false: nothing more */
 
 /* model.c */
 void model_feed(struct hyb_model *model, const struct hyb_event *event); /* model->step is its EVENT */
 void model_flush(struct hyb_model *model);
-bool model_answer(struct hyb_model *model); /* model->step is what follows; false: nothing more */
 void model_release(struct hyb_model *model);
-void model_tell(struct hyb_model *model, const struct answer *answer);
-
-void *pool_take(struct hyb_model *model, struct pool *pool, size_t size); /* zero; NULL: `failed` is set */
-void pool_give(struct pool *pool, void *item);
 
 /* In the order in which their calls began; in one call in the order of events. */
 static inline bool moment_before(const struct hyb_moment *a, const struct hyb_moment *b)

@@ -74,64 +74,6 @@ static const struct field quality_fields[] = {
 static_assert(sizeof(struct profile_quality) == 792, "a new field goes into the list above");
 static_assert(sizeof(struct profile_node) == 152, "a new field goes into the list above");
 
-/* ---------------------------------------------------------------- texts */
-
-static int compare_pointers(const void *a, const void *b)
-{
-	uintptr_t x = (uintptr_t) * (const char *const *)a, y = (uintptr_t) * (const char *const *)b;
-
-	return (x > y) - (x < y);
-}
-
-/* All of the profile's; a text's number is its place among the sorted pointers. */
-static int sort_texts(const struct strings *strings, struct pack_texts *ret)
-{
-	size_t count = 0;
-
-	ret->texts = calloc(strings->count + 1, sizeof(*ret->texts));
-	if (!ret->texts)
-		return HYB_ENOMEM;
-	for (size_t i = 0; i < strings->slot_count; i++)
-		if (strings->slots[i])
-			ret->texts[count++] = strings->slots[i];
-	qsort(ret->texts, count, sizeof(*ret->texts), compare_pointers);
-	ret->count = count;
-	return 0;
-}
-
-void pack_put_text(struct blob *to, const struct pack_texts *texts, const char *text)
-{
-	const char **at =
-		text ? bsearch(&text, texts->texts, texts->count, sizeof(*texts->texts), compare_pointers)
-		     : NULL;
-
-	blob_put(to, at ? (uint64_t)(at - texts->texts) + 1 : 0);
-}
-
-const char *pack_get_text(struct blob_reader *from, const struct pack_texts *texts)
-{
-	uint64_t number = blob_get(from);
-
-	if (number > texts->count)
-		from->at = NULL;
-	return from->at && number ? texts->texts[number - 1] : NULL;
-}
-
-static int get_texts(struct blob_reader *from, struct strings *strings, struct pack_texts *ret)
-{
-	size_t count = blob_get_count(from);
-
-	ret->texts = calloc(count + 1, sizeof(*ret->texts));
-	if (!ret->texts)
-		return HYB_ENOMEM;
-	for (; ret->count < count; ret->count++) {
-		ret->texts[ret->count] = strings_get(strings, blob_get_text(from));
-		if (!ret->texts[ret->count])
-			return HYB_ENOMEM;
-	}
-	return 0;
-}
-
 /* ----------------------------------------------------------------- trees */
 
 enum node_flag { NODE_GUESS = 8, NODE_DEMOTED = 16, NODE_PYTHON = 32, NODE_MPI = 64 }; /* above the kind */
@@ -432,7 +374,7 @@ void profile_pack(const struct profile *p, struct blob *to)
 {
 	struct pack_texts texts = {0};
 
-	if (sort_texts(&p->strings, &texts)) {
+	if (pack_texts_sort(&p->strings, &texts)) {
 		to->failed = true;
 		return;
 	}
@@ -491,7 +433,7 @@ int profile_merge(struct profile *p, struct blob_reader *from)
 
 	if (blob_get(from) != MAGIC)
 		from->at = NULL;
-	r = get_texts(from, &p->strings, &texts);
+	r = pack_texts_get(from, &p->strings, &texts);
 	if (!r)
 		r = merge_all(from, &texts, p);
 	if (!r && blob_get(from) != MAGIC)

@@ -1,19 +1,9 @@
-/* Inside of pack.c and pack_mpi.c: texts by number, and what a profile keeps of MPI, as bytes. */
+/* What a profile keeps of MPI, as bytes. */
 #ifndef HYB_PACK_MPI_H
 #define HYB_PACK_MPI_H
 
-#include "base/blob.h"
 #include "profile/mpi/mpi.h"
-
-/* All texts of a profile, by number. */
-struct pack_texts {
-	const char **texts;
-	size_t count;
-};
-
-/* One of the texts, or NULL. */
-void pack_put_text(struct blob *to, const struct pack_texts *texts, const char *text);
-const char *pack_get_text(struct blob_reader *from, const struct pack_texts *texts);
+#include "profile/pack/pack_texts.h"
 
 void pack_put_spread(struct blob *to, const struct profile_spread *spread);
 struct profile_spread pack_get_spread(struct blob_reader *from);
