@@ -33,7 +33,7 @@ static bool is_stopped(void *data)
 int convert_put_quality(const struct selection *part, struct hyb_experiment *experiment,
 	const struct convert_profile *p, const volatile sig_atomic_t *stop, FILE *out)
 {
-	const struct matching_stop matching_stop = {is_stopped, &stop};
+	const struct analysis_watch matching_stop = {is_stopped, &stop};
 	struct report_options options = {.view = REPORT_QUALITY, .part = *part};
 	struct session_input item = {experiment, p->symbols};
 	struct report_inputs inputs = {.items = &item, .count = 1, .options = &options};

@@ -2,9 +2,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "analysis/analysis.h"
 #include "converters/events/convert_events.h"
 #include "converters/formats.h"
-#include "hybrid/model.h"
 
 /* Locations by their address. */
 struct finder {
@@ -30,9 +30,17 @@ static const struct events_location *find(const struct finder *finder, const str
 	return found ? *found : NULL;
 }
 
-static int tell(struct events_walk *walk, const struct finder *finder, const struct hyb_step *step,
-	const struct events_sink *sink)
+struct telling {
+	struct events_walk *walk;
+	struct finder finder;
+	const struct events_sink *sink;
+	struct hyb_error *err;
+};
+
+static int tell(struct telling *telling, const struct hyb_step *step)
 {
+	struct events_walk *walk = telling->walk;
+	const struct finder *finder = &telling->finder;
 	const struct hyb_moment *sent = &step->send->started, *got = &step->recv->completed;
 	uint64_t from = sent->call.time != HYB_TIME_UNKNOWN ? sent->call.time : sent->time;
 	struct events_message message = {.from = find(finder, sent->location),
@@ -54,27 +62,22 @@ static int tell(struct events_walk *walk, const struct finder *finder, const str
 		walk->left_out++;
 		return 0;
 	}
-	return sink->message(sink->data, &message);
+	return telling->sink->message(telling->sink->data, &message);
 }
 
-static int walk_model(struct events_walk *walk, const struct finder *finder, const struct events_sink *sink,
-	struct hyb_error *err)
+static int take(void *data, const struct hyb_step *step)
 {
-	struct hyb_model *model = hyb_model_open(walk->job->experiment, err);
-	const struct hyb_step *step;
-	int r = 0, more = 0;
+	struct telling *telling = data;
 
-	if (!model)
-		return err->code;
-	while (!r && (more = hyb_model_next(model, &step)) > 0) {
-		if (step->kind == HYB_STEP_MATCH)
-			r = tell(walk, finder, step, sink);
-		else if (step->kind == HYB_STEP_EVENT)
-			r = events_walk_tell(walk, err);
-	}
-	hyb_model_close(model);
-	return r ? r : more;
+	return step->kind == HYB_STEP_MATCH ? tell(telling, step)
+					    : events_walk_tell(telling->walk, telling->err);
 }
+
+static const struct analysis messages = {
+	.name = "messages",
+	.steps = ANALYSIS_STEP(HYB_STEP_MATCH) | ANALYSIS_STEP(HYB_STEP_EVENT),
+	.step = take,
+};
 
 bool events_walk_has_messages(const struct events_walk *walk)
 {
@@ -86,16 +89,17 @@ bool events_walk_has_messages(const struct events_walk *walk)
 
 int events_walk_messages(struct events_walk *walk, const struct events_sink *sink, struct hyb_error *err)
 {
-	struct finder finder = {.count = walk->location_count};
+	struct telling telling = {walk, {.count = walk->location_count}, sink, err};
+	struct finder *finder = &telling.finder;
 	int r;
 
-	finder.sorted = malloc((finder.count + 1) * sizeof(*finder.sorted));
-	if (!finder.sorted)
+	finder->sorted = malloc((finder->count + 1) * sizeof(*finder->sorted));
+	if (!finder->sorted)
 		return HYB_ENOMEM;
-	for (size_t i = 0; i < finder.count; i++)
-		finder.sorted[i] = &walk->locations[i];
-	qsort(finder.sorted, finder.count, sizeof(*finder.sorted), compare);
-	r = walk_model(walk, &finder, sink, err);
-	free(finder.sorted);
+	for (size_t i = 0; i < finder->count; i++)
+		finder->sorted[i] = &walk->locations[i];
+	qsort(finder->sorted, finder->count, sizeof(*finder->sorted), compare);
+	r = analysis_run(walk->job->experiment, &(struct analysis_item){&messages, &telling}, 1, NULL, err);
+	free(finder->sorted);
 	return r;
 }

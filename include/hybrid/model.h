@@ -110,6 +110,7 @@ struct hyb_step {
 };
 
 struct hyb_totals {
+	uint64_t events; /* that were handed out */
 	uint64_t matched;
 	uint64_t unsure; /* of them */
 	uint64_t resized; /* of them, with other bytes received than sent: not to be expected */

@@ -35,14 +35,14 @@ static enum report_matched what_to_do(const struct report_inputs *inputs)
 	return asked || inputs->facts->traced_bytes <= UNASKED_MAX ? REPORT_MATCH_DONE : REPORT_MATCH_LARGE;
 }
 
-static void match(struct hyb_experiment *experiment, bool partial, const struct matching_stop *stop,
+static void match(struct hyb_experiment *experiment, bool partial, const struct analysis_watch *watch,
 	struct report_match *ret)
 {
 	struct hyb_experiment *whole = experiment;
 
 	if (partial && hyb_experiment_open(hyb_experiment_path(experiment), &whole, &ret->error))
 		return;
-	if (!matching_make(whole, stop, &ret->matching, &ret->error)) {
+	if (!matching_make(whole, watch, &ret->matching, &ret->error)) {
 		ret->experiment = whole;
 		ret->own = partial;
 	} else if (partial) {
@@ -51,7 +51,7 @@ static void match(struct hyb_experiment *experiment, bool partial, const struct 
 }
 
 struct report_matching *report_matching_make(
-	const struct report_inputs *inputs, bool partial, const struct matching_stop *stop)
+	const struct report_inputs *inputs, bool partial, const struct analysis_watch *watch)
 {
 	struct report_matching *m = calloc(1, sizeof(*m));
 
@@ -67,7 +67,7 @@ struct report_matching *report_matching_make(
 		return NULL;
 	}
 	for (; m->count < inputs->count; m->count++)
-		match(inputs->items[m->count].experiment, partial, stop, &m->items[m->count]);
+		match(inputs->items[m->count].experiment, partial, watch, &m->items[m->count]);
 	return m;
 }
 
@@ -202,7 +202,7 @@ static void json_matching(FILE *out, const struct matching *m)
 	fprintf(out,
 		"{\"events\":%" PRIu64 ",\"matched\":%" PRIu64 ",\"unsure\":%" PRIu64 ",\"resized\":%" PRIu64
 		",\"reversed\":%" PRIu64 ",\"worst_ns\":%" PRIu64 ",\"unordered\":%" PRIu64,
-		m->events, t->matched, t->unsure, t->resized, t->reversed, t->worst, t->unordered);
+		m->totals.events, t->matched, t->unsure, t->resized, t->reversed, t->worst, t->unordered);
 	if (m->error == HYB_TIME_UNKNOWN)
 		fputs(",\"clock_error_ns\":null", out);
 	else

@@ -2,7 +2,7 @@
 #ifndef HYB_REPORT_MATCHING_H
 #define HYB_REPORT_MATCHING_H
 
-#include "analysis/model/matching.h"
+#include "analysis/matching/matching.h"
 #include "report.h"
 
 enum report_matched {
@@ -30,10 +30,10 @@ struct report_matching {
 /*
  * To be freed by the caller; NULL: memory is out. `partial`: the experiments of the inputs have only some
  * of the files, so those with a trace are opened anew. Large traces are read only for the views that
- * ask for it. `stop`: as for matching_make(); what was stopped is not matched.
+ * ask for it. `watch`: as for matching_make(); what was stopped is not matched.
  */
 struct report_matching *report_matching_make(
-	const struct report_inputs *inputs, bool partial, const struct matching_stop *stop);
+	const struct report_inputs *inputs, bool partial, const struct analysis_watch *watch);
 void report_matching_free(struct report_matching *matching); /* accepts NULL */
 
 /* Lines and members of the quality block. */

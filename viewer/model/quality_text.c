@@ -29,7 +29,7 @@ static bool is_stopped(void *data)
 static int gather(struct side *side, const struct profile *profile, const struct snapshot *snapshot,
 	size_t from, size_t to, const struct report_options *options, const struct job *job)
 {
-	const struct matching_stop stop = {is_stopped, (void *)job};
+	const struct analysis_watch stop = {is_stopped, (void *)job};
 	struct report_inputs *inputs = &side->inputs;
 
 	side->profile = profile;

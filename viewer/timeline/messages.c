@@ -1,11 +1,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/analysis.h"
 #include "base/array.h"
-#include "hybrid/model.h"
 #include "viewer/timeline/read.h"
-
-#define LOOK 4096u
 
 /* Finds locations of the snapshot by their address. */
 struct finder {
@@ -59,11 +57,19 @@ static bool describe(
 	return from >= finder->origins[message->sender] && got->time >= finder->origins[message->receiver];
 }
 
-static int take(struct timeline_messages *messages, const struct finder *finder, const struct hyb_step *step)
+struct reading {
+	struct timeline_messages messages;
+	struct finder finder;
+	struct job *job;
+};
+
+static int take(void *data, const struct hyb_step *step)
 {
+	struct reading *reading = data;
+	struct timeline_messages *messages = &reading->messages;
 	struct timeline_message message;
 
-	if (step->kind != HYB_STEP_MATCH || !describe(finder, step, &message))
+	if (!describe(&reading->finder, step, &message))
 		return 0;
 	if (messages->count == MESSAGES_MOST) {
 		messages->left_out++;
@@ -75,24 +81,23 @@ static int take(struct timeline_messages *messages, const struct finder *finder,
 	return 0;
 }
 
-static int read_experiment(struct hyb_experiment *experiment, const struct finder *finder, struct job *job,
-	struct timeline_messages *messages)
+static bool is_stopped(void *data)
 {
-	struct hyb_error err;
-	struct hyb_model *model = hyb_model_open(experiment, &err);
-	const struct hyb_step *step;
-	unsigned n = 0;
-	int r = 0;
+	const struct reading *reading = data;
 
-	if (!model) /* there is no trace with regions */
-		return err.code == HYB_ENOMEM ? HYB_ENOMEM : 0;
-	while (!r && hyb_model_next(model, &step) > 0) {
-		r = take(messages, finder, step);
-		if (++n % LOOK == 0 && atomic_load(&job->stop))
-			break;
-	}
-	hyb_model_close(model);
-	return r;
+	return atomic_load(&reading->job->stop);
+}
+
+/* What cannot be read, or has no regions in its trace, has no messages. */
+static int read_experiment(struct reading *reading, struct hyb_experiment *experiment)
+{
+	static const struct analysis messages = {
+		.name = "messages", .steps = ANALYSIS_STEP(HYB_STEP_MATCH), .step = take};
+	const struct analysis_watch watch = {is_stopped, reading};
+	struct hyb_error err;
+	int r = analysis_run(experiment, &(struct analysis_item){&messages, reading}, 1, &watch, &err);
+
+	return r == HYB_ENOMEM ? r : 0;
 }
 
 static bool has_ranks(const struct hyb_experiment *experiment)
@@ -106,27 +111,29 @@ static bool has_ranks(const struct hyb_experiment *experiment)
 int timeline_messages_read(const struct timeline_base *base, struct job *job, struct timeline_messages *ret)
 {
 	const struct snapshot *s = base->snapshot;
-	struct finder finder = {.count = s->location_count, .origins = base->origins};
-	struct timeline_messages messages = {0};
+	struct reading reading = {
+		.finder = {.count = s->location_count, .origins = base->origins}, .job = job};
+	struct finder *finder = &reading.finder;
+	struct timeline_messages *messages = &reading.messages;
 	int r = 0;
 
-	finder.places = malloc((finder.count + 1) * sizeof(*finder.places));
-	if (!finder.places)
+	finder->places = malloc((finder->count + 1) * sizeof(*finder->places));
+	if (!finder->places)
 		return HYB_ENOMEM;
-	for (uint32_t i = 0; i < finder.count; i++)
-		finder.places[i] = (struct place){s->locations[i], i};
-	qsort(finder.places, finder.count, sizeof(*finder.places), compare_places);
+	for (uint32_t i = 0; i < finder->count; i++)
+		finder->places[i] = (struct place){s->locations[i], i};
+	qsort(finder->places, finder->count, sizeof(*finder->places), compare_places);
 	for (size_t i = 0; !r && i < s->base_from && !atomic_load(&job->stop); i++)
 		if (has_ranks(s->opened[i].experiment))
-			r = read_experiment(s->opened[i].experiment, &finder, job, &messages);
-	free(finder.places);
+			r = read_experiment(&reading, s->opened[i].experiment);
+	free(finder->places);
 	if (r) {
-		timeline_messages_release(&messages);
+		timeline_messages_release(messages);
 		return r;
 	}
-	if (messages.count)
-		qsort(messages.items, messages.count, sizeof(*messages.items), compare_messages);
-	*ret = messages;
+	if (messages->count)
+		qsort(messages->items, messages->count, sizeof(*messages->items), compare_messages);
+	*ret = *messages;
 	return 0;
 }
 

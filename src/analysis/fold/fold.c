@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/analysis.h"
 #include "base/array.h"
 #include "format/format.h"
 
@@ -398,44 +399,43 @@ static int begin_location(struct gather *g)
 	return HYB_OK;
 }
 
-static int read_events(struct gather *g, struct hyb_experiment *experiment, struct hyb_error *err)
+static int begin(void *data, struct hyb_experiment *experiment, const struct hyb_location_info *l)
 {
-	struct hyb_events *events =
-		hyb_events_open(experiment, g->location, !g->location->process->trace_events, err);
-	struct hyb_event e;
-	int r = HYB_OK;
-
-	if (!events)
-		return err->code;
-	while (!r && (r = hyb_events_next(events, &e)) > 0)
-		r = take(g, &e);
-	if (!r && !g->location->process->trace_events)
-		r = end_instance(g);
-	abandon(g);
-	hyb_events_close(events);
-	return r;
-}
-
-static int read_location(struct gather *g, struct hyb_experiment *experiment,
-	const struct hyb_location_info *l, struct hyb_error *err)
-{
-	int r = HYB_OK;
+	struct gather *g = data;
 
 	g->location = l;
 	g->places = g->request->places(g->request->data, l);
 	if (!g->places || !find_along(g))
-		return HYB_OK;
+		return 1;
+	free(g->outer);
 	g->outer = malloc(l->node_count * sizeof(*g->outer));
 	if (!g->outer)
 		return HYB_ENOMEM;
-	if (find_region(g)) {
-		r = begin_location(g);
-		if (!r)
-			r = read_events(g, experiment, err);
-	}
-	free(g->outer);
+	return find_region(g) ? begin_location(g) : 1;
+}
+
+static int step(void *data, const struct hyb_step *step)
+{
+	return take(data, step->event);
+}
+
+static int end(void *data, const struct hyb_totals *totals)
+{
+	struct gather *g = data;
+	int r = g->location->process->trace_events ? 0 : end_instance(g);
+
+	abandon(g);
 	return r;
 }
+
+static const struct analysis folding = {
+	.name = "fold",
+	.steps = ANALYSIS_STEP(HYB_STEP_EVENT),
+	.apart = true,
+	.begin = begin,
+	.step = step,
+	.end = end,
+};
 
 static int read_all(
 	struct gather *g, struct hyb_experiment *const *experiments, size_t count, struct hyb_error *err)
@@ -444,12 +444,7 @@ static int read_all(
 
 	g->number = 0;
 	for (size_t e = 0; !r && e < count; e++)
-		for (size_t p = 0; !r && p < hyb_process_count(experiments[e]); p++) {
-			const struct hyb_process *process = hyb_process_at(experiments[e], p);
-
-			for (size_t l = 0; !r && l < process->location_count; l++)
-				r = read_location(g, experiments[e], &process->locations[l], err);
-		}
+		r = analysis_run(experiments[e], &(struct analysis_item){&folding, g}, 1, NULL, err);
 	return r;
 }
 
@@ -520,6 +515,7 @@ int fold_make(struct hyb_experiment *const *experiments, size_t count, const str
 	free(g.metrics);
 	free(g.rows);
 	free(g.durations);
+	free(g.outer);
 	free(g.instance.samples);
 	free(g.instance.values);
 	if (!r) {

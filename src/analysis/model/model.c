@@ -206,7 +206,7 @@ void model_feed(struct hyb_model *model, const struct hyb_event *event)
 	struct rank *rank = who_is(model, event->location->process);
 	struct track *track = &rank->tracks[event->location - rank->info->locations];
 
-	model->pos++;
+	model->totals.events = ++model->pos;
 	model->event = *event;
 	model->unmeasured = event->kind == HYB_EVENT_UNMEASURED;
 	model->began.location = NULL;

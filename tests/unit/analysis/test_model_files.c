@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "analysis/model/matching.h"
+#include "analysis/matching/matching.h"
 #include "hyb_writer.h"
 #include "hybrid/model.h"
 #include "reader_help.h"
@@ -495,7 +495,7 @@ static void test_stopped(void **state)
 	struct hyb_error err = {0};
 	struct hyb_experiment *e;
 	unsigned asked = 0;
-	struct matching_stop stop = {ask_once, &asked};
+	struct analysis_watch stop = {ask_once, &asked};
 
 	for (uint64_t i = 0; i < 5000; i++) {
 		writer_enter(w, 1, 2000 + i, r.nodes[SEND]);
@@ -507,7 +507,7 @@ static void test_stopped(void **state)
 	assert_non_null(strstr(err.text, ": interrupted"));
 	assert_true(asked > 1 && asked < 10);
 	assert_int_equal(matching_make(e, NULL, &matching, &err), 0);
-	assert_int_equal(matching.events, 10002);
+	assert_int_equal(matching.totals.events, 10002);
 	matching_release(&matching);
 	help_close(e, w);
 }

@@ -2,7 +2,7 @@
 #ifndef HYB_MATCHING_H
 #define HYB_MATCHING_H
 
-#include "hybrid/model.h"
+#include "analysis/analysis.h"
 
 #define MATCHING_LIST 100u /* ends without another that are kept, the first ones */
 #define MATCHING_WORST 10u /* messages received before they were sent */
@@ -21,7 +21,6 @@ struct matching_reversed {
 /* Refers to its experiment. */
 struct matching {
 	struct hyb_totals totals;
-	uint64_t events;
 	struct matching_lone *lone; /* without cancelled ones */
 	size_t lone_count; /* that are kept */
 	struct matching_reversed reversed[MATCHING_WORST]; /* the worst first */
@@ -29,14 +28,11 @@ struct matching {
 	uint64_t error; /* ns: what the clocks of two ranks may differ by; HYB_TIME_UNKNOWN */
 };
 
-/* Asked from time to time on the way through a trace: whether to give up. */
-struct matching_stop {
-	bool (*asked)(void *data);
-	void *data;
-};
+/* Its data is a struct matching of zeros. */
+extern const struct analysis matching_analysis;
 
-/* 0; or enum hyb_result, *err says why and nothing is held. `stop`: NULL: never. */
-int matching_make(struct hyb_experiment *experiment, const struct matching_stop *stop, struct matching *ret,
+/* 0; or enum hyb_result (HYB_EIO if it was stopped), *err says why and nothing is held. */
+int matching_make(struct hyb_experiment *experiment, const struct analysis_watch *watch, struct matching *ret,
 	struct hyb_error *err);
 void matching_release(struct matching *matching);
 

@@ -1,12 +1,9 @@
-#include "analysis/model/matching.h"
+#include "analysis/matching/matching.h"
 
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/array.h"
-
-#define LOOK 4096u /* steps between two looks at whether to stop */
+#include "base/error.h"
 
 static int keep_lone(struct matching *m, const struct hyb_step *step)
 {
@@ -35,30 +32,15 @@ static void keep_reversed(struct matching *m, const struct hyb_step *step)
 	m->reversed_count += m->reversed_count < MATCHING_WORST;
 }
 
-static bool is_stopped(const struct matching_stop *stop)
+static int take(void *data, const struct hyb_step *step)
 {
-	return stop && stop->asked(stop->data);
-}
+	struct matching *m = data;
 
-static int walk(struct hyb_model *model, const struct matching_stop *stop, struct matching *m)
-{
-	const struct hyb_step *step;
-	unsigned n = 0;
-	int result;
-
-	while ((result = hyb_model_next(model, &step)) > 0) {
-		if (n++ % LOOK == 0 && is_stopped(stop))
-			return HYB_EIO;
-		m->events = step->pos;
-		if (step->kind == HYB_STEP_LONE)
-			result = keep_lone(m, step);
-		else if (step->kind == HYB_STEP_MATCH && step->reversed)
-			keep_reversed(m, step);
-		if (result < 0)
-			break;
-	}
-	m->totals = *hyb_model_totals(model);
-	return result;
+	if (step->kind == HYB_STEP_LONE)
+		return keep_lone(m, step);
+	if (step->reversed)
+		keep_reversed(m, step);
+	return 0;
 }
 
 /* Of two ranks on clocks of their own both may be wrong. */
@@ -81,28 +63,44 @@ static uint64_t clock_error(struct hyb_experiment *experiment)
 	return worst + second;
 }
 
-int matching_make(struct hyb_experiment *experiment, const struct matching_stop *stop, struct matching *ret,
+static int begin(void *data, struct hyb_experiment *experiment, const struct hyb_location_info *location)
+{
+	struct matching *m = data;
+
+	m->error = clock_error(experiment);
+	return 0;
+}
+
+static int end(void *data, const struct hyb_totals *totals)
+{
+	struct matching *m = data;
+
+	m->totals = *totals;
+	return 0;
+}
+
+const struct analysis matching_analysis = {
+	.name = "matching",
+	.steps = ANALYSIS_STEP(HYB_STEP_MATCH) | ANALYSIS_STEP(HYB_STEP_LONE),
+	.begin = begin,
+	.step = take,
+	.end = end,
+};
+
+int matching_make(struct hyb_experiment *experiment, const struct analysis_watch *watch, struct matching *ret,
 	struct hyb_error *err)
 {
-	struct hyb_model *model = hyb_model_open(experiment, err);
-	struct matching m = {.error = clock_error(experiment)};
-	int result;
+	struct matching m = {0};
+	int r = analysis_run(experiment, &(struct analysis_item){&matching_analysis, &m}, 1, watch, err);
 
-	if (!model)
-		return err->code;
-	result = walk(model, stop, &m);
-	hyb_model_close(model);
-	if (result < 0) {
-		matching_release(&m);
-		err->code = result;
-		snprintf(err->text, sizeof(err->text), "%s: %s", hyb_experiment_path(experiment),
-			result == HYB_ENOMEM ? "out of memory"
-			: is_stopped(stop)   ? "interrupted"
-					     : "its trace cannot be read");
-		return result;
+	if (!r) {
+		*ret = m;
+		return HYB_OK;
 	}
-	*ret = m;
-	return HYB_OK;
+	matching_release(&m);
+	if (r == ANALYSIS_STOPPED)
+		return error_set(err, HYB_EIO, "%s: interrupted", hyb_experiment_path(experiment));
+	return err->code ? r : error_set(err, r, "%s: out of memory", hyb_experiment_path(experiment));
 }
 
 void matching_release(struct matching *matching)

@@ -1,0 +1,52 @@
+/*
+ * Analyses: what goes through traces. Several share one pass over the event model (hybrid/model.h): each is
+ * told of the begin, of the steps that it wants, and of the end. Whoever reads a trace is one: reports,
+ * converters, the viewer.
+ */
+#ifndef HYB_ANALYSIS_H
+#define HYB_ANALYSIS_H
+
+#include "hybrid/model.h"
+
+#define ANALYSIS_STEP(kind_) (1u << (kind_))
+
+/* Callbacks return 0, or a negative enum hyb_result, which ends the pass. Those that are NULL are not called.
+ */
+struct analysis {
+	const char *name;
+	unsigned steps; /* ANALYSIS_STEP() of each kind that it wants; 0: it reads no trace */
+	/*
+	 * One location after another, and each for itself: without the model, so also of traces without
+	 * regions. All steps are events then, in no known call, and samples are complete where there are no
+	 * regions.
+	 */
+	bool apart;
+	/* `location`: NULL, or `apart` the one whose events follow; > 0: leave it out. */
+	int (*begin)(void *data, struct hyb_experiment *experiment, const struct hyb_location_info *location);
+	int (*step)(void *data, const struct hyb_step *step);
+	int (*end)(void *data, const struct hyb_totals *totals); /* `apart`: of a location, NULL */
+};
+
+/* One that takes part in a pass. */
+struct analysis_item {
+	const struct analysis *analysis;
+	void *data;
+};
+
+/* Asked from time to time on the way: whether to stop. */
+struct analysis_watch {
+	bool (*stop)(void *data);
+	void *data;
+};
+
+#define ANALYSIS_STOPPED 1
+
+/*
+ * Reads the traces of an experiment once for all items that want the model, and once, location by location,
+ * for all that are `apart`. 0; ANALYSIS_STOPPED; or enum hyb_result: *err says why if the trace cannot be
+ * read, and is left to the callback if that failed (its code is 0 before). `watch`: NULL: never.
+ */
+int analysis_run(struct hyb_experiment *experiment, const struct analysis_item *items, size_t count,
+	const struct analysis_watch *watch, struct hyb_error *err);
+
+#endif
