@@ -10,8 +10,14 @@
  * under way and collectives that are not complete, within the limits below.
  *
  * Needs a trace with regions (hybrid-run --trace). Objects are owned by the
- * model, which is closed before its experiment; what a step points to is good
- * until the next one. One thread at a time. Nothing here prints or exits.
+ * model, which is closed before its experiment; what a step points to, and what
+ * the questions below answer, is good until the next step. Strings, locations,
+ * nodes and handles are the experiment's, and live as long as that.
+ *
+ * Failures are enum hyb_result of hybrid/reader.h; behind one, the model is only
+ * to be closed. A model is for one thread at a time; an experiment may have
+ * several models, each in a thread of its own. Nothing here prints or exits, and
+ * nothing is async-signal-safe. examples/model/late.c is a program that uses it.
  */
 #ifndef HYBRID_MODEL_H
 #define HYBRID_MODEL_H
@@ -21,6 +27,7 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
+#pragma GCC visibility push(default) /* the library hides everything else */
 
 /* An instance of a region: one call. */
 struct hyb_call {
@@ -154,6 +161,7 @@ const struct hyb_totals *hyb_model_totals(const struct hyb_model *model);
 /* Accepts NULL. */
 void hyb_model_close(struct hyb_model *model);
 
+#pragma GCC visibility pop
 #ifdef __cplusplus
 }
 #endif
