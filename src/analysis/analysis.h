@@ -1,12 +1,16 @@
 /*
- * Analyses: what goes through traces. Several share one pass over the event model (hybrid/model.h): each is
- * told of the begin, of the steps that it wants, and of the end. Whoever reads a trace is one: reports,
- * converters, the viewer.
+ * Analyses: what goes through traces, and through the merged call tree. Several share one pass over the event
+ * model (hybrid/model.h): each is told of the begin, of the steps that it wants, and of the end. Whoever
+ * reads a trace is one (reports, converters, the viewer); those that make findings are rows of the table in
+ * analyses.c as well.
  */
 #ifndef HYB_ANALYSIS_H
 #define HYB_ANALYSIS_H
 
 #include "hybrid/model.h"
+
+struct analysis_input;
+struct findings;
 
 #define ANALYSIS_STEP(kind_) (1u << (kind_))
 
@@ -25,6 +29,12 @@ struct analysis {
 	int (*begin)(void *data, struct hyb_experiment *experiment, const struct hyb_location_info *location);
 	int (*step)(void *data, const struct hyb_step *step);
 	int (*end)(void *data, const struct hyb_totals *totals); /* `apart`: of a location, NULL */
+
+	/* Rows of the table. Zero bytes are a state at its start. */
+	size_t size; /* of the state that is `data` of all */
+	/* Called once, when all traces were read: adds what was found, see finding.h. */
+	int (*find)(void *data, const struct analysis_input *input, struct findings *findings);
+	void (*release)(void *data); /* what the state holds, after a failure, too */
 };
 
 /* One that takes part in a pass. */

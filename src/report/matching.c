@@ -9,18 +9,6 @@
 
 #define UNASKED_MAX (16u << 20) /* bytes of trace that are read though nobody asked */
 
-static const struct word reasons[HYB_LONE_COUNT] = {
-	[HYB_LONE_NONE] = {"none", "the other end never called for it"},
-	[HYB_LONE_ABSENT] = {"absent", "the partner left no file, or no trace"},
-	[HYB_LONE_CUT] = {"cut", "records are missing from a trace"},
-	[HYB_LONE_KILLED] = {"killed", "the partner ended without a word"},
-	[HYB_LONE_CANCELLED] = {"cancelled", "cancelled"},
-	[HYB_LONE_PENDING] = {"pending", "never complete"},
-	[HYB_LONE_UNKNOWN] = {"unknown", "its communicator or peer is not known"},
-	[HYB_LONE_UNSEEN] = {"unseen", "a receive that failed or was never complete may have it"},
-};
-static const struct words words_lone = {reasons, HYB_LONE_COUNT};
-
 /* ---------------------------------------------------------------- gathering */
 
 static enum report_matched what_to_do(const struct report_inputs *inputs)
@@ -28,7 +16,7 @@ static enum report_matched what_to_do(const struct report_inputs *inputs)
 	const struct report_options *o = inputs->options;
 	bool asked = o->view == REPORT_QUALITY || o->view == REPORT_UNMATCHED;
 
-	if (!inputs->facts->ranks || (o->output == REPORT_CSV && !asked))
+	if (!inputs->facts->ranks || (o->output == REPORT_CSV && !asked) || o->view == REPORT_FINDINGS)
 		return REPORT_MATCH_NONE;
 	if (!inputs->facts->traced)
 		return REPORT_MATCH_NO_TRACE;
@@ -98,7 +86,7 @@ static void add_lone(
 	all = text_sum(without, HYB_LONE_COUNT);
 	text_add(text, "; %s %s%s without a %s", figure_number(all, n), what, text_plural(all), other);
 	if (all > without[HYB_LONE_NONE])
-		text_reasons(text, without, HYB_LONE_COUNT, &words_lone);
+		text_reasons(text, without, HYB_LONE_COUNT, &matching_reasons);
 }
 
 static void put_messages(const struct style *style, const struct hyb_totals *t)
@@ -191,7 +179,7 @@ static void json_counts(FILE *out, const char *key, const uint64_t counts[HYB_LO
 {
 	fprintf(out, ",\"%s\":{", key);
 	for (unsigned i = 0; i < HYB_LONE_COUNT; i++)
-		fprintf(out, "%s\"%s\":%" PRIu64, i ? "," : "", reasons[i].key, counts[i]);
+		fprintf(out, "%s\"%s\":%" PRIu64, i ? "," : "", word_key(&matching_reasons, i), counts[i]);
 	fputc('}', out);
 }
 
@@ -305,7 +293,7 @@ static void put_lone_rows(const struct style *style, const struct matching *m, u
 		put_end(out, &l->end, l->why != HYB_LONE_PENDING, start);
 		fputs(*comm_name(&l->end) ? ", " : "", out);
 		put_name(out, comm_name(&l->end));
-		fprintf(out, ": %s\n", reasons[l->why].text);
+		fprintf(out, ": %s\n", word_text(&matching_reasons, l->why));
 	}
 }
 
@@ -370,7 +358,7 @@ static void json_lone(FILE *out, const struct matching *m, const char **comma)
 {
 	for (size_t i = 0; i < m->lone_count; i++, *comma = ",") {
 		fprintf(out, "%s\n{\"kind\":\"%s\",\"reason\":\"%s\",", *comma,
-			m->lone[i].is_send ? "send" : "receive", reasons[m->lone[i].why].key);
+			m->lone[i].is_send ? "send" : "receive", word_key(&matching_reasons, m->lone[i].why));
 		json_end(out, &m->lone[i].end);
 		fputc('}', out);
 	}
@@ -406,8 +394,8 @@ static void csv_lone(FILE *out, const struct matching_lone *lone)
 	char peer[FIGURE_SIZE];
 
 	fprintf(out, "%s,%s,%016" PRIx64 ",%" PRIu32 ",%" PRIu32 ",%" PRIu32 ",",
-		lone->is_send ? "send" : "receive", reasons[lone->why].key, p->world, p->rank, p->pid,
-		end->started.location->tid);
+		lone->is_send ? "send" : "receive", word_key(&matching_reasons, lone->why), p->world, p->rank,
+		p->pid, end->started.location->tid);
 	csv_string(out, matching_function(end));
 	fputc(',', out);
 	csv_string(out, comm_name(end));

@@ -21,6 +21,7 @@ enum {
 	OPTION_MPI,
 	OPTION_MESSAGES,
 	OPTION_UNMATCHED,
+	OPTION_FINDINGS,
 	OPTION_MPI_INTERNALS,
 	OPTION_DEPTH,
 	OPTION_THRESHOLD,
@@ -54,6 +55,7 @@ static const struct option long_options[] = {
 	{"mpi", no_argument, NULL, OPTION_MPI},
 	{"messages", no_argument, NULL, OPTION_MESSAGES},
 	{"unmatched", no_argument, NULL, OPTION_UNMATCHED},
+	{"findings", no_argument, NULL, OPTION_FINDINGS},
 	{"mpi-internals", no_argument, NULL, OPTION_MPI_INTERNALS},
 	{"by-thread", no_argument, NULL, OPTION_BY_THREAD},
 	{"by-rank", no_argument, NULL, OPTION_BY_RANK},
@@ -96,6 +98,8 @@ static const char help_text[] =
 	"      --mpi              the time in MPI: by function, and by call path\n"
 	"      --messages         who sent how much to whom (MPI), and of what sizes\n"
 	"      --unmatched        sends without a receive, and receives without a send (of --trace)\n"
+	"      --findings         what all analyses found: where time is lost, to what, by whom and\n"
+	"                         why, and what could not be measured\n"
 	"      --fold REGION      what happens inside the instances of a region, put on one: rates of\n"
 	"                         metrics and the code that runs; REGION: name, a part of it that\n"
 	"                         fits one region alone, or 'name file:line'\n"
@@ -149,6 +153,7 @@ static const char help_text[] =
 	"  hybrid-report --diff before after\n"
 	"  hybrid-report --over-ranks hyb-solver-20260101-120000\n"
 	"  hybrid-report --messages --ranks 0-15 hyb-solver-20260101-120000\n"
+	"  hybrid-report --findings hyb-solver-20260101-120000\n"
 	"  hybrid-report --fold solve --fold-svg solve.svg hyb-solver-20260101-120000\n"
 	"  hybrid-report --json exp | python3 -m json.tool\n"
 	"  mpiexec -n 16 hybrid-report hyb-solver-20260101-120000\n";
@@ -228,6 +233,9 @@ static void set_view(struct report_options *o, int c)
 		break;
 	case OPTION_UNMATCHED:
 		o->view = REPORT_UNMATCHED;
+		break;
+	case OPTION_FINDINGS:
+		o->view = REPORT_FINDINGS;
 		break;
 	case OPTION_DIFF:
 		o->base = optarg;
@@ -344,8 +352,8 @@ static int check_metrics(struct report_options *o)
 		return 0;
 	if (o->view > REPORT_QUALITY && o->view != REPORT_FOLD) {
 		fprintf(stderr, "hybrid-report: --metric is for call trees and tables; leave --mpi, "
-				"--messages, --unmatched and --flat=rank (--by-rank --depth 1 has "
-				"metrics) out\n");
+				"--messages, --unmatched, --findings and --flat=rank (--by-rank "
+				"--depth 1 has metrics) out\n");
 		return -1;
 	}
 	if (o->over_ranks && o->metric_count)
@@ -367,7 +375,7 @@ static int check(struct report_options *o, int sort)
 	}
 	if (o->base && o->view != REPORT_TREE && o->view != REPORT_QUALITY) {
 		fprintf(stderr, "hybrid-report: --diff compares call trees; leave --flat, --reverse, --mpi, "
-				"--messages, --unmatched and --fold out\n");
+				"--messages, --unmatched, --findings and --fold out\n");
 		return -1;
 	}
 	if (o->over_ranks && (o->base || o->split || o->split_ranks || o->view != REPORT_TREE)) {
@@ -381,6 +389,12 @@ static int check(struct report_options *o, int sort)
 			o->fold_svg ? "--fold-svg" : "--fold-along");
 		return -1;
 	}
+	if (o->view == REPORT_FINDINGS && (o->split || o->split_ranks || o->output == REPORT_CSV)) {
+		fprintf(stderr,
+			"hybrid-report: --findings is of all ranks and threads together, as text or --json; "
+			"leave --by-rank, --by-thread and --csv out\n");
+		return -1;
+	}
 	if (check_metrics(o))
 		return -1;
 	if (o->view == REPORT_QUALITY && o->output == REPORT_CSV) {
@@ -390,7 +404,7 @@ static int check(struct report_options *o, int sort)
 	o->sort = sort >= 0 ? (enum profile_sort)sort
 		  : flat    ? PROFILE_SORT_EXCLUSIVE
 			    : PROFILE_SORT_INCLUSIVE;
-	if (flat && o->by == PROFILE_BY_LINE)
+	if ((flat && o->by == PROFILE_BY_LINE) || o->view == REPORT_FINDINGS)
 		o->mode = PROFILE_CALLSITE;
 	if (flat && o->by == PROFILE_BY_THREAD)
 		o->split = true;
@@ -454,7 +468,8 @@ struct profile_options report_profile_options(const struct report_options *o)
 		.mpi_internals = o->mpi_internals,
 		.spreads = o->over_ranks,
 		.spread_metric = *o->over_metric ? o->over_metric : NULL,
-		.traffic = o->view == REPORT_MESSAGES};
+		.traffic = o->view == REPORT_MESSAGES,
+		.parts = o->view == REPORT_FINDINGS};
 
 	if (report_selects(o)) {
 		options.select = report_is_selected;

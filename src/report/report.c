@@ -259,6 +259,8 @@ static int print_report(const struct report_options *o, const struct side *base,
 		report_unmatched(&style, o, &side->inputs);
 	else if (o->view == REPORT_FOLD)
 		print_fold(&style, o, side->inputs.fold);
+	else if (o->view == REPORT_FINDINGS)
+		report_findings(&style, o, &side->inputs, side->profile);
 	else
 		r = print_tree(&style, o, set, side->profile);
 	if (o->view <= REPORT_FLAT && !o->base && o->output == REPORT_TEXT)
@@ -301,6 +303,16 @@ static int fold(struct side *side)
 	return report_failed(text);
 }
 
+/* 0, or -1 after a line on stderr. */
+static int find(struct side *side)
+{
+	struct hyb_error err;
+
+	if (!report_findings_make(&side->inputs, side->profile, &err))
+		return 0;
+	return report_failed(err.code ? err.text : "out of memory");
+}
+
 /* What rank 0, or the only one, does. */
 static int report(const struct report_options *options, const struct ranks *ranks)
 {
@@ -321,6 +333,8 @@ static int report(const struct report_options *options, const struct ranks *rank
 		r = report_failed("out of memory");
 	if (!r && options->view == REPORT_FOLD)
 		r = fold(&side);
+	if (!r && options->view == REPORT_FINDINGS)
+		r = find(&side);
 	if (!r && options->base) {
 		diff = profile_diff_new(base.profile, side.profile);
 		r = diff ? 0 : report_failed("out of memory");
@@ -365,8 +379,8 @@ int main(int argc, char **argv)
 	r = report_options_parse(&options, argc, argv);
 	if (r)
 		return r < 0 && !ranks.rank ? STATUS_USAGE : STATUS_OK;
-	/* Folding needs all files at hand. */
-	if (options.serial || has_archive(&options) || options.view == REPORT_FOLD)
+	/* Folding and analyses need all files at hand. */
+	if (options.serial || has_archive(&options) || options.view >= REPORT_FOLD)
 		ranks_alone(&ranks);
 	else
 		ranks_begin(&ranks);

@@ -22,6 +22,7 @@ enum report_view {
 	REPORT_RANKS, /* --flat=rank */
 	REPORT_UNMATCHED,
 	REPORT_FOLD,
+	REPORT_FINDINGS,
 };
 
 enum report_output { REPORT_TEXT = 0, REPORT_JSON, REPORT_CSV };
@@ -72,6 +73,7 @@ struct report_inputs {
 	struct facts *facts; /* about them, see report/facts.h */
 	struct report_matching *matching; /* see report/matching.h; NULL: not made */
 	struct report_fold *fold; /* see report/fold/fold.h; NULL: not made */
+	struct findings *findings; /* see analysis/finding.h; NULL: not made */
 };
 
 /* report/options.c. 0: go on; 1: all is done (--help); -1: wrong usage, was said. */
@@ -178,6 +180,14 @@ void report_csv_spread(FILE *out, const struct profile_spread *spread, uint64_t 
 int report_mpi(struct style *style, const struct report_options *options, const struct profile *profile);
 int report_messages(struct style *style, const struct report_options *options, const struct profile *profile);
 int report_ranks(struct style *style, const struct report_options *options, const struct profile *profile);
+
+/* ------------------------------------------------- report/findings.c */
+
+/* What all analyses find in the inputs, which must have a profile with parts. 0, or enum hyb_result with
+ * *err; the findings are released by the caller, and freed. */
+int report_findings_make(struct report_inputs *inputs, const struct profile *profile, struct hyb_error *err);
+void report_findings(const struct style *style, const struct report_options *options,
+	const struct report_inputs *inputs, const struct profile *profile);
 
 /* ---------------------------------------------------- report/await.c */
 

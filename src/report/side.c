@@ -6,6 +6,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "analysis/finding.h"
 #include "profile/pack/pack.h"
 #include "reader/experiment.h"
 #include "facts.h"
@@ -303,6 +304,9 @@ void side_close(struct side *side)
 	profile_free(side->profile);
 	report_matching_free(inputs->matching);
 	report_fold_free(inputs->fold);
+	if (inputs->findings)
+		findings_release(inputs->findings);
+	free(inputs->findings);
 	for (size_t i = 0; i < inputs->count; i++) {
 		hyb_symbols_close(inputs->items[i].symbols);
 		hyb_experiment_close(inputs->items[i].experiment);

@@ -79,12 +79,20 @@ static int end(void *data, const struct hyb_totals *totals)
 	return 0;
 }
 
+static void release(void *data)
+{
+	matching_release(data);
+}
+
 const struct analysis matching_analysis = {
 	.name = "matching",
 	.steps = ANALYSIS_STEP(HYB_STEP_MATCH) | ANALYSIS_STEP(HYB_STEP_LONE),
 	.begin = begin,
 	.step = take,
 	.end = end,
+	.size = sizeof(struct matching),
+	.find = matching_find,
+	.release = release,
 };
 
 int matching_make(struct hyb_experiment *experiment, const struct analysis_watch *watch, struct matching *ret,

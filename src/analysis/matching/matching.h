@@ -3,6 +3,7 @@
 #define HYB_MATCHING_H
 
 #include "analysis/analysis.h"
+#include "format/words.h"
 
 #define MATCHING_LIST 100u /* ends without another that are kept, the first ones */
 #define MATCHING_WORST 10u /* messages received before they were sent */
@@ -28,6 +29,9 @@ struct matching {
 	uint64_t error; /* ns: what the clocks of two ranks may differ by; HYB_TIME_UNKNOWN */
 };
 
+/* Why an end has no other one: key and text by enum hyb_lone. */
+extern const struct words matching_reasons;
+
 /* Its data is a struct matching of zeros. */
 extern const struct analysis matching_analysis;
 
@@ -38,5 +42,8 @@ void matching_release(struct matching *matching);
 
 /* The name of the call that began it, "" if that is not known. */
 const char *matching_function(const struct hyb_end *end);
+
+/* Of matching_analysis: what there is to find in it. */
+int matching_find(void *data, const struct analysis_input *input, struct findings *findings);
 
 #endif
