@@ -12,55 +12,59 @@ struct pass {
 	size_t count;
 	const struct analysis_watch *watch;
 	bool apart;
-	unsigned steps; /* that anybody wants */
+	struct analysis_item *active; /* those of the items that take part */
+	size_t active_count;
+	unsigned steps; /* that any of them wants */
 	unsigned look; /* steps so far */
-	bool *out; /* by item: leaves this location out */
 };
-
-static bool takes_part(const struct pass *p, size_t i)
-{
-	return p->items[i].analysis->steps && p->items[i].analysis->apart == p->apart && !p->out[i];
-}
 
 static int begin(struct pass *p, struct hyb_experiment *experiment, const struct hyb_location_info *location)
 {
 	p->steps = 0;
+	p->active_count = 0;
 	for (size_t i = 0; i < p->count; i++) {
 		const struct analysis *a = p->items[i].analysis;
-		int r;
+		int r = 0;
 
-		p->out[i] = false;
-		if (!takes_part(p, i))
+		if (!a->steps || a->apart != p->apart)
 			continue;
-		r = a->begin ? a->begin(p->items[i].data, experiment, location) : 0;
+		if (a->begin)
+			r = a->begin(p->items[i].data, experiment, location);
 		if (r < 0)
 			return r;
-		p->out[i] = r > 0;
-		p->steps |= r ? 0 : a->steps;
+		if (r)
+			continue;
+		p->active[p->active_count++] = p->items[i];
+		p->steps |= a->steps;
 	}
 	return 0;
 }
 
-static int step(struct pass *p, const struct hyb_step *step)
+static int tell(const struct pass *p, const struct hyb_step *step)
 {
-	unsigned kind = ANALYSIS_STEP(step->kind);
 	int r = 0;
 
-	if (p->look++ % LOOK == 0 && p->watch && p->watch->stop(p->watch->data))
-		return ANALYSIS_STOPPED;
-	for (size_t i = 0; kind & p->steps && i < p->count && !r; i++)
-		if (kind & p->items[i].analysis->steps && takes_part(p, i))
-			r = p->items[i].analysis->step(p->items[i].data, step);
+	for (size_t i = 0; i < p->active_count && !r; i++)
+		if (ANALYSIS_STEP(step->kind) & p->active[i].analysis->steps)
+			r = p->active[i].analysis->step(p->active[i].data, step);
 	return r;
+}
+
+/* Nearly all the time of a pass goes through here: what nobody wants costs a comparison. */
+static inline int step(struct pass *p, const struct hyb_step *step)
+{
+	if (p->watch && p->look++ % LOOK == 0 && p->watch->stop(p->watch->data))
+		return ANALYSIS_STOPPED;
+	return ANALYSIS_STEP(step->kind) & p->steps ? tell(p, step) : 0;
 }
 
 static int end(const struct pass *p, const struct hyb_totals *totals)
 {
 	int r = 0;
 
-	for (size_t i = 0; i < p->count && !r; i++)
-		if (takes_part(p, i) && p->items[i].analysis->end)
-			r = p->items[i].analysis->end(p->items[i].data, totals);
+	for (size_t i = 0; i < p->active_count && !r; i++)
+		if (p->active[i].analysis->end)
+			r = p->active[i].analysis->end(p->active[i].data, totals);
 	return r;
 }
 
@@ -96,7 +100,7 @@ static int run_location(struct pass *p, const struct hyb_location_info *location
 		.kind = HYB_STEP_EVENT, .pos = 1, .event = &event, .call = {.time = HYB_TIME_UNKNOWN}};
 	int r = begin(p, experiment, location), more = 0;
 
-	if (r || !p->steps)
+	if (r || !p->active_count)
 		return r;
 	events = hyb_events_open(experiment, location, !location->process->trace_events, err);
 	if (!events)
@@ -125,12 +129,13 @@ static int run_apart(struct pass *p, struct hyb_experiment *experiment, struct h
 int analysis_run(struct hyb_experiment *experiment, const struct analysis_item *items, size_t count,
 	const struct analysis_watch *watch, struct hyb_error *err)
 {
-	struct pass pass = {.items = items, .count = count, .watch = watch, .out = calloc(count + 1, 1)};
+	struct pass pass = {
+		.items = items, .count = count, .watch = watch, .active = calloc(count + 1, sizeof(*items))};
 	bool together = false, apart = false;
 	int r = 0;
 
 	err->code = 0;
-	if (!pass.out)
+	if (!pass.active)
 		return cannot_read(experiment, HYB_ENOMEM, err);
 	for (size_t i = 0; i < count; i++) {
 		together |= items[i].analysis->steps && !items[i].analysis->apart;
@@ -141,6 +146,6 @@ int analysis_run(struct hyb_experiment *experiment, const struct analysis_item *
 	pass.apart = true;
 	if (!r && apart)
 		r = run_apart(&pass, experiment, err);
-	free(pass.out);
+	free(pass.active);
 	return r;
 }
