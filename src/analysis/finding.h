@@ -72,6 +72,14 @@ bool finding_add_instance(struct finding *finding, const struct finding_instance
 
 void findings_release(struct findings *findings);
 
+/*
+ * In words, part by part: what, where, who, because of whom, and when; from FINDING_OF_KIND on what its kind
+ * means, how it is computed and what to do. NULL if there is nothing to say, or memory is out; to be freed.
+ */
+enum { FINDING_OF_KIND = 5, FINDING_PARTS = 8 };
+const char *finding_label(unsigned part); /* at most 8 characters */
+char *finding_words(const struct finding *finding, unsigned part, const struct profile_node *nodes);
+
 /* What analyses find in: one experiment and the tree that it was merged into, perhaps with others. */
 struct analysis_input {
 	struct hyb_experiment *experiment;

@@ -6,9 +6,6 @@
 #include "base/json.h"
 #include "text.h"
 
-#define PATH 6u /* nodes of a call path that are printed */
-#define LISTED 5u /* locations, and instances */
-
 int report_findings_make(struct report_inputs *inputs, const struct profile *profile, struct hyb_error *err)
 {
 	struct hyb_experiment **experiments = calloc(inputs->count + 1, sizeof(struct hyb_experiment *));
@@ -26,104 +23,6 @@ int report_findings_make(struct report_inputs *inputs, const struct profile *pro
 
 /* ----------------------------------------------------------------- text */
 
-/* "MPI_Recv < exchange (halo.c:12) < main (halo.c:80)" */
-static void add_path(struct text *text, const struct profile_node *nodes, uint32_t node)
-{
-	for (unsigned i = 0; node; node = nodes[node].parent, i++) {
-		const struct profile_node *n = &nodes[node];
-		struct label label = {.kind = n->kind,
-			.name = n->name,
-			.file = n->file,
-			.module = n->module,
-			.line = n->line};
-		char *place = i < PATH ? label_place(&label, false) : NULL;
-
-		if (i == PATH) {
-			text_add(text, " < ...");
-			return;
-		}
-		text_add(text, "%s%s%s", i ? " < " : "", n->name, place ? place : "");
-		free(place);
-	}
-}
-
-static void put_where(const struct style *style, const struct profile_node *nodes, const struct finding *f)
-{
-	struct text text = text_begin();
-
-	if (f->node)
-		add_path(&text, nodes, f->node);
-	text_line(style, INK_BOLD, "where", &text);
-}
-
-static void add_share(struct text *text, double share)
-{
-	if (share > 0)
-		text_add(text, " %.*f" NO_BREAK "%%", share >= 0.0995 ? 0 : 1, share * 100);
-}
-
-static void put_who(const struct style *style, const struct finding *f)
-{
-	struct text text = text_begin();
-	char name[PROFILE_LOCATION_NAME];
-
-	for (size_t i = 0; i < f->who_count && i < LISTED; i++) {
-		text_add(&text, "%s%s", i ? ", " : "", profile_name_location(f->who[i].location, name));
-		add_share(&text, f->who[i].share);
-	}
-	if (f->who_count > LISTED)
-		text_add(&text, ", and %zu more", f->who_count - LISTED);
-	text_line(style, INK_BOLD, "who", &text);
-}
-
-static void put_because(const struct style *style, const struct profile_node *nodes, const struct finding *f)
-{
-	for (size_t i = 0; i < f->because_count; i++) {
-		const struct finding_cause *cause = &f->because[i];
-		struct text text = text_begin();
-		char name[PROFILE_LOCATION_NAME];
-
-		text_add(&text, "%s", profile_name_location(cause->location, name));
-		if (cause->node && cause->node != f->node) {
-			text_add(&text, " in ");
-			add_path(&text, nodes, cause->node);
-		}
-		if (cause->share < 1)
-			add_share(&text, cause->share);
-		text_line(style, INK_BOLD, i ? "" : "because", &text);
-	}
-}
-
-static void put_instances(
-	const struct style *style, const struct profile_node *nodes, const struct finding *f)
-{
-	struct text text = text_begin();
-	char name[PROFILE_LOCATION_NAME], n[FIGURE_SIZE];
-
-	for (size_t i = 0; i < f->instance_count && i < LISTED; i++) {
-		const struct finding_instance *in = &f->instances[i];
-		uint64_t start = in->location->process->start;
-
-		text_add(&text, "%s%s at %.6f" NO_BREAK "s", i ? "; " : "",
-			profile_name_location(in->location, name), (double)(int64_t)(in->time - start) / 1e9);
-		if (in->duration)
-			text_add(&text, " by %s", figure_duration(in->duration, n));
-		if (in->node && in->node != f->node)
-			text_add(&text, " in %s", nodes[in->node].name);
-	}
-	if (f->count > LISTED && f->instance_count)
-		text_add(&text, "; ...");
-	text_line(style, INK_BOLD, "when", &text);
-}
-
-static void put_line(const struct style *style, const char *label, const char *words)
-{
-	struct text text = text_begin();
-
-	text_add(&text, "%s", words);
-	text_line(style, INK_DIM, label, &text);
-}
-
 static bool is_first_of_kind(const struct findings *findings, size_t at)
 {
 	for (size_t i = 0; i < at; i++)
@@ -136,7 +35,7 @@ static void put_finding(const struct style *style, const struct profile_node *no
 	const struct findings *findings, size_t at, size_t number)
 {
 	const struct finding *f = &findings->items[at];
-	struct text text = text_begin();
+	unsigned count = is_first_of_kind(findings, at) ? FINDING_PARTS : FINDING_OF_KIND;
 	char n[FIGURE_SIZE];
 
 	fputc('\n', style->out);
@@ -148,17 +47,15 @@ static void put_finding(const struct style *style, const struct profile_node *no
 	if (f->confidence < 1)
 		fprintf(style->out, ", confidence %.2f", f->confidence);
 	fputc('\n', style->out);
-	text_add(&text, "%s", f->text);
-	text_line(style, INK_BOLD, "what", &text);
-	put_where(style, nodes, f);
-	put_who(style, f);
-	put_because(style, nodes, f);
-	put_instances(style, nodes, f);
-	if (!is_first_of_kind(findings, at))
-		return;
-	put_line(style, "meaning", f->kind->meaning);
-	put_line(style, "computed", f->kind->computed);
-	put_line(style, "advice", f->kind->advice);
+	for (unsigned part = 0; part < count; part++) {
+		struct text text = text_begin();
+		char *words = finding_words(f, part, nodes);
+
+		if (words)
+			text_add(&text, "%s", words);
+		text_line(style, part < FINDING_OF_KIND ? INK_BOLD : INK_DIM, finding_label(part), &text);
+		free(words);
+	}
 }
 
 /* The threshold is for what costs time. */

@@ -62,7 +62,7 @@ static const char help_text[] =
 	"\n"
 	"What to show first:\n"
 	"      --view NAME        a pane: tree (default), reverse, flat, locations, timeline,\n"
-	"                         communication, diff or quality\n"
+	"                         communication, diff, quality or findings\n"
 	"      --diff BASE        what changed from BASE to PATH, in time and in each --metric\n"
 	"      --live             the run goes on, or has not begun yet: the screen follows it\n"
 	"\n"

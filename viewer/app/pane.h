@@ -84,6 +84,6 @@ struct pane {
 };
 
 extern const struct pane_class tree_pane, reverse_pane, flat_pane, diff_pane, source_pane, assembly_pane,
-	locations_pane, timeline_pane, communication_pane, quality_pane, help_pane;
+	locations_pane, timeline_pane, communication_pane, quality_pane, findings_pane, help_pane;
 
 #endif

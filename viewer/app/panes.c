@@ -10,6 +10,7 @@ const struct pane_class *const pane_classes[] = {
 	&communication_pane,
 	&diff_pane,
 	&quality_pane,
+	&findings_pane,
 	&source_pane,
 	&assembly_pane,
 	&help_pane,

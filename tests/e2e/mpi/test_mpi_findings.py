@@ -3,6 +3,7 @@
 import pytest
 
 from conftest import HYBRID_REPORT, report_json, run as run_command
+from terminal import Terminal
 
 PAUSE, STEPS, LOST = 0.05, 8, 3
 
@@ -91,6 +92,22 @@ def test_text(late):
     assert f"{LOST} sends without a receive: the other end never called for it" in " ".join(text.split())
     only = run_command(HYBRID_REPORT, "--findings", "--threshold", "100", late.path).stdout
     assert "imbalance in MPI" not in only and "more below 100 %)" in only and "1. message without" in only
+
+
+def test_pane(late, tmp_path):
+    """The viewer has them, too: the list, and below it what is known of the cursor's line."""
+    with Terminal(tmp_path) as terminal:
+        screen = " ".join(terminal.view("--view", "findings", late.path, until="advice").split())
+        assert "imbalance in MPI: 2 of 3 ranks spend together" in screen and "because rank 2" in screen
+        assert "message without another end" in screen
+        terminal.keys("/")
+        terminal.type("without another")
+        terminal.keys("Enter")
+        terminal.wait_for(" when ")
+        terminal.keys("1")
+        terminal.wait_for("call tree")
+        terminal.keys("F")
+        terminal.wait_for("message without another end")
 
 
 def test_options_that_do_not_go_together(tmp_path):
