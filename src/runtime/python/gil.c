@@ -5,6 +5,7 @@
  * Sub-interpreters with a lock of their own are not seen.
  */
 #include "frames.h"
+#include "hooks.h"
 #include "python.h"
 #include "runtime/probe/probe.h"
 #include "runtime/probe/regions.h"
@@ -104,4 +105,14 @@ EXPORT int pthread_cond_timedwait(
 	result = REAL(pthread_cond_timedwait)(condition, mutex, until);
 	end_wait(key);
 	return result;
+}
+
+/* An interpreter that begins makes a lock for each module that it imports: from then on it can be hooked. */
+EXPORT int sem_init(sem_t *semaphore, int shared, unsigned value)
+{
+	int saved = errno;
+
+	hooks_install();
+	errno = saved;
+	return REAL(sem_init)(semaphore, shared, value);
 }

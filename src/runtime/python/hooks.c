@@ -1,21 +1,16 @@
 #include "hooks.h"
 
 #include <errno.h>
-#include <stdlib.h>
 
 #include "awaits.h"
 #include "code.h"
-#include "python.h"
-#include "runtime/probe/calibrate.h"
 #include "runtime/probe/filter.h"
 #include "runtime/probe/probe.h"
 #include "runtime/probe/regions.h"
-#include "runtime/sys.h"
 #include "runtime/thread_name.h"
 
 #define ALWAYS_INLINE inline __attribute__((always_inline))
 #define NEVER_INLINE __attribute__((noinline))
-#define MAX_INTERPRETERS 64u
 #define OUTERMOST 3 /* depth of regions at which a thread of Python begins its own work */
 #define C_STACK_UNITS 2 /* PY_EVAL_C_STACK_UNITS: what an evaluation counts for */
 
@@ -45,24 +40,7 @@ struct call {
 typedef void *(*evaluate_without_state)(void *frame, int throwing);
 typedef void *(*evaluate_with_state)(void *state, void *frame, int throwing);
 
-static struct hooks {
-	void *next; /* what was set before us; NULL: not set */
-	void *own;
-	uint16_t frame_code, frame_owner, code_extra, c_recursion;
-	int64_t index; /* of our word in a code object */
-	/* of the interpreter */
-	void *standard; /* _PyEval_EvalFrameDefault */
-	void *(*get)(void *interpreter);
-	void (*set)(void *interpreter, void *function);
-	int64_t (*request_index)(void (*release)(void *word));
-	int (*set_word)(void *code, int64_t index, void *word);
-	void *(*allocate)(size_t size);
-	int (*is_initialized)(void);
-	uintptr_t interpreters[MAX_INTERPRETERS]; /* that were hooked */
-	uint32_t count;
-	bool too_deep, switched; /* was said */
-	const char *unseen; /* calls that this version never hands to a hook, in words; NULL: none */
-} hooks;
+struct hooks hooks;
 
 static ALWAYS_INLINE uintptr_t stack_pointer(void)
 {
@@ -93,6 +71,15 @@ static bool is_excluded(uint64_t key)
 }
 
 /*
+ * Code that is part of the interpreter's object belongs to all interpreters, and those may have memory of
+ * their own, which ends with them.
+ */
+static bool is_shared(uintptr_t code)
+{
+	return hooks.several && code >= hooks.image.image_lo && code < hooks.image.image_hi;
+}
+
+/*
  * The interpreter would make room for the words of all tools, and call their
  * functions that free a word for each code object that has room for it.
  */
@@ -101,6 +88,8 @@ static void set_word(uintptr_t code, uint64_t word)
 	int64_t **extra = (int64_t **)(code + hooks.code_extra), count = hooks.index + 1;
 
 	if (!*extra) {
+		if (is_shared(code))
+			return;
 		*extra = hooks.allocate(sizeof(**extra) * (size_t)(1 + count));
 		if (!*extra)
 			return;
@@ -427,166 +416,9 @@ HOOK(without_state, WITHOUT_STATE, NULL, void *frame, int throwing)
 HOOK(with_state, WITH_STATE, state, void *state, void *frame, int throwing)
 HOOK(c_counted, C_COUNTED, state, void *state, void *frame, int throwing)
 
-/* ------------------------------------------------------------ installing */
-
-/* 3.8 has no functions for it. */
-static void *get_member(void *interpreter)
+void *hooks_function(const struct python_layout *l)
 {
-	return *(void **)((char *)interpreter + python_layout()->interp_eval_frame);
-}
-
-static void set_member(void *interpreter, void *function)
-{
-	*(void **)((char *)interpreter + python_layout()->interp_eval_frame) = function;
-}
-
-/* Under the name that it has from 3.12 on, or the one before. */
-static void *find(const char *name, const char *old_name)
-{
-	uintptr_t address = python_symbol(name, NULL);
-
-	return (void *)(address || !old_name ? address : python_symbol(old_name, NULL));
-}
-
-/* Warm calls that are run in the caller's evaluation although there is a hook (python/cpython issue 104405).
- */
-static const char *find_unseen(unsigned version)
-{
-	const unsigned long *whole = (const unsigned long *)python_symbol("Py_Version", NULL);
-
-	if (version == 0x030d)
-		return "this version of CPython runs __init__ inside of its caller once a call "
-		       "is warm: those calls are not counted, samples show them";
-	if (version == 0x030b && whole && *whole < 0x030b0400)
-		return "this version of CPython (before 3.11.4) runs __getitem__ inside of its caller "
-		       "once it is warm: those calls are not counted, samples show them";
-	return NULL;
-}
-
-/*
- * Whether -X perf is asked for: the interpreter then sets an evaluation function of its own while it
- * starts, ends if there is another one, and forgets perf in a forked child if there is one later.
- */
-static bool wants_perf(unsigned version)
-{
-	char text[8192];
-	size_t size = version < 0x030c ? 0 : sys_command_line(text, sizeof(text));
-
-	if (version >= 0x030c && getenv("PYTHONPERFSUPPORT"))
-		return true;
-	for (const char *p = text; p < text + size; p += strlen(p) + 1)
-		if (!strncmp(p, "-Xperf", 6) || (p > text && !strncmp(p, "perf", 4) && p[-2] == 'X'))
-			return true;
-	return false;
-}
-
-/*
- * What a hook takes per call, the interpreter's part with it, cannot be measured without running Python code.
- * It is so many tenths of a call of a demoted region (for a timed one: beside what probes take), as was
- * measured on whole programs; see docs/decisions.md.
- */
-static const struct hook_cost {
-	uint16_t version; /* and those before */
-	int16_t timed, skipped, left_out;
-} hook_costs[] = {
-	{0x030a, -2, 8, 2},
-	{0x030b, 2, 13, 6},
-	{0x030c, 4, 15, 9},
-	{UINT16_MAX, 6, 15, 10},
-};
-
-void hooks_find(void)
-{
-	const struct python_layout *l = python_layout();
-
-	if (rt.set.python != PYTHON_HOOKS || !l || hooks.standard || wants_perf(l->version))
-		return;
-	hooks.frame_code = l->frame.code;
-	hooks.frame_owner = l->frame.owner;
-	hooks.code_extra = l->code.extra;
-	hooks.c_recursion = l->thread.c_recursion;
-	hooks.own = l->interp_eval_frame    ? (void *)python_hook_without_state
-		    : l->thread.c_recursion ? (void *)python_hook_c_counted
-					    : (void *)python_hook_with_state;
-	hooks.get = l->interp_eval_frame
-			    ? get_member
-			    : (void *(*)(void *))find("_PyInterpreterState_GetEvalFrameFunc", NULL);
-	hooks.set = l->interp_eval_frame
-			    ? set_member
-			    : (void (*)(void *, void *))find("_PyInterpreterState_SetEvalFrameFunc", NULL);
-	hooks.request_index = (int64_t(*)(void (*)(void *)))find(
-		"PyUnstable_Eval_RequestCodeExtraIndex", "_PyEval_RequestCodeExtraIndex");
-	hooks.set_word =
-		(int (*)(void *, int64_t, void *))find("PyUnstable_Code_SetExtra", "_PyCode_SetExtra");
-	hooks.allocate = (void *(*)(size_t))find("PyMem_Malloc", NULL);
-	hooks.is_initialized = (int (*)(void))find("Py_IsInitialized", NULL);
-	hooks.standard = find("_PyEval_EvalFrameDefault", NULL);
-	hooks.unseen = find_unseen(l->version);
-	calibrate_again();
-}
-
-/* Only where what is there is known: another tool's function is called through, by the first interpreter. */
-static bool can_hook(void *interpreter)
-{
-	void *function;
-
-	for (uint32_t i = 0; i < hooks.count; i++)
-		if (hooks.interpreters[i] == (uintptr_t)interpreter)
-			return false;
-	function = hooks.get(interpreter);
-	if (hooks.count == MAX_INTERPRETERS || !function)
-		return false;
-	return function == hooks.standard ? !hooks.next || hooks.next == hooks.standard
-					  : !hooks.next && !python_layout()->interp_eval_frame;
-}
-
-void hooks_install(void)
-{
-	const char *state;
-	bool has_gil;
-	void *interpreter;
-	int64_t index;
-
-	if (!hooks.standard || !hooks.get || !hooks.set || !hooks.request_index || !hooks.set_word ||
-		!hooks.allocate || !atomic_load(&rt.on) || !python_is_loaded())
-		return;
-	state = python_own_state(&has_gil);
-	interpreter = state && has_gil ? (void *)python_word((uintptr_t)state, python_layout()->thread.interp)
-				       : NULL;
-	if (hooks.is_initialized && !hooks.is_initialized())
-		hooks.count = 0; /* those that there were have ended, and others may get their places */
-	if (!interpreter || !can_hook(interpreter))
-		return;
-	hooks.interpreters[hooks.count++] = (uintptr_t)interpreter;
-	index = hooks.request_index(NULL);
-	if (index < 0 || (hooks.next && index != hooks.index))
-		return;
-	hooks.index = index;
-	if (!hooks.next) {
-		hooks.next = hooks.get(interpreter);
-		if (hooks.unseen)
-			store_note(HYB_NOTE_INFO, hooks.unseen);
-	}
-	hooks.set(interpreter, hooks.own);
-}
-
-void hooks_end(void)
-{
-	if (rt.set.python == PYTHON_HOOKS && python_layout() && !hooks.next)
-		store_note(HYB_NOTE_WARNING,
-			"there was no moment at which the Python interpreter could be hooked: "
-			"its functions are in the samples only");
-}
-
-void hooks_cost(uint64_t timed, uint64_t skipped, uint64_t *calls)
-{
-	const struct hook_cost *cost = hook_costs;
-
-	if (!hooks.standard)
-		return;
-	while (cost->version < python_layout()->version)
-		cost++;
-	calls[HYB_PROBE_PYTHON] = (uint64_t)((int64_t)timed + (int64_t)skipped * cost->timed / 10);
-	calls[HYB_PROBE_PYTHON_SKIPPED] = skipped * (uint64_t)cost->skipped / 10;
-	calls[HYB_PROBE_PYTHON_LEFT_OUT] = skipped * (uint64_t)cost->left_out / 10;
+	return l->interp_eval_frame    ? (void *)python_hook_without_state
+	       : l->thread.c_recursion ? (void *)python_hook_c_counted
+				       : (void *)python_hook_with_state;
 }

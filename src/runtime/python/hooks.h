@@ -11,7 +11,37 @@
 #ifndef HYB_PYTHON_HOOKS_H
 #define HYB_PYTHON_HOOKS_H
 
-#include <stdint.h>
+#include "python.h"
+#include "runtime/unwind/modules.h"
+
+#define HOOKS_INTERPRETERS 64u /* that are remembered */
+
+/* What hooks know of the interpreter. */
+struct hooks {
+	void *next; /* what was set before us; NULL: not set */
+	void *own;
+	uint16_t frame_code, frame_owner, code_extra, c_recursion;
+	int64_t index; /* of our word in a code object */
+	/* of the interpreter */
+	void *standard; /* _PyEval_EvalFrameDefault */
+	void *(*get)(void *interpreter);
+	void (*set)(void *interpreter, void *function);
+	int64_t (*request_index)(void (*release)(void *word));
+	int (*set_word)(void *code, int64_t index, void *word);
+	void *(*allocate)(size_t size);
+	int (*is_initialized)(void);
+	int64_t (*id)(void *interpreter);
+	int64_t seen[HOOKS_INTERPRETERS]; /* ids + 1 of those that were hooked, by id */
+	struct module_map image; /* the interpreter's object */
+	bool several; /* interpreters were hooked */
+	bool too_deep, switched; /* was said */
+	const char *unseen; /* calls that this version never hands to a hook, in words; NULL: none */
+};
+
+extern struct hooks hooks __attribute__((visibility("hidden")));
+
+/* The function that stands in front of the interpreter's evaluation of frames. */
+void *hooks_function(const struct python_layout *layout);
 
 /* Finds what is needed of the interpreter, once it is known. Asks the loader: not in a handler */
 void hooks_find(void);

@@ -102,6 +102,7 @@
 	F(ssize_t, writev, (int, const struct iovec *, int)) \
 	F(pid_t, wait4, (pid_t, int *, int, struct rusage *)) \
 	F(int, waitid, (idtype_t, id_t, siginfo_t *, int)) \
+	F(int, sem_init, (sem_t *, int, unsigned)) \
 	F(int, sem_wait, (sem_t *)) \
 	F(int, flock, (int, int)) \
 	F(ssize_t, sendfile, (int, int, off_t *, size_t)) \

@@ -325,19 +325,29 @@ def test_pause_and_resume(python, hooks):
     assert (counts["f"], counts["halfway"]) == (3 + 4 + 2, 5)
 
 
-def test_subinterpreters_run(python, hooks, tmp_path):
+def test_sub_interpreters(python, hooks, tmp_path):
+    """They are hooked from their first line on, however many come and go, and stand below their caller."""
     module = "_interpreters" if python.minor >= (3, 13) else "_xxsubinterpreters"
     if not python.has_module(module):
         pytest.skip(f"has no {module}")
     program = f"""
         import {module} as interpreters
-        for i in range(3):
+        def call(other, text):
+            interpreters.run_string(other, text)
+        for i in range(70):
             other = interpreters.create()
-            interpreters.run_string(other, "def f(n): return n and f(n - 1)\\nimport json; print(json.dumps([f(50)]))")
+            call(other, "def f(n): return n and f(n - 1)\\nf(50)")
+            call(other, "import json; print(json.dumps([f(50)]))")
             interpreters.destroy(other)
         print("end")
     """
-    assert hooks(python, program).stdout == outputs(python, program, tmp_path).stdout
+    e = hooks(python, program, options=["--demote=0"])
+    assert e.stdout == outputs(python, program, tmp_path).stdout
+    report = e.report()
+    assert calls(report, "<string>")["f"] == 70 * 2 * 51 and faults(report) == {}
+    call = next(node for node in report["nodes"] if node["kind"] == "probe" and node["name"] == "call")
+    inside = [node for node in call["children"] if node["kind"] == "probe" and node["file"] == "<string>"]
+    assert [(node["name"], node["calls"]) for node in inside] == [("<module>", 140)]
 
 
 def test_perf_support_of_the_interpreter(python, measure):
