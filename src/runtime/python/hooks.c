@@ -4,6 +4,7 @@
 
 #include "awaits.h"
 #include "code.h"
+#include "recursion.h"
 #include "runtime/probe/filter.h"
 #include "runtime/probe/probe.h"
 #include "runtime/probe/regions.h"
@@ -12,7 +13,6 @@
 #define ALWAYS_INLINE inline __attribute__((always_inline))
 #define NEVER_INLINE __attribute__((noinline))
 #define OUTERMOST 3 /* depth of regions at which a thread of Python begins its own work */
-#define C_STACK_UNITS 2 /* PY_EVAL_C_STACK_UNITS: what an evaluation counts for */
 
 /* A code object's word of ours: its region's key, whose lower three bits are free. 0: not seen yet. */
 #define CODE_EXCLUDED 1u
@@ -35,6 +35,14 @@ struct call {
 	char *state; /* PyThreadState */
 	char *frame;
 	int throwing;
+};
+
+/* Which of our functions calls the next evaluation: each has a frame of its own size. */
+enum way {
+	COUNTED,
+	TIMED,
+	OTHER,
+	DEEP,
 };
 
 typedef void *(*evaluate_without_state)(void *frame, int throwing);
@@ -131,19 +139,20 @@ static ALWAYS_INLINE uint64_t word_of(uintptr_t code)
 
 /* ---------------------------------------------------------------- frames */
 
-static ALWAYS_INLINE void *evaluate(struct call c, enum kind kind)
+static ALWAYS_INLINE void *evaluate(struct call c, enum kind kind, enum way way)
 {
 	evaluate_with_state next = (evaluate_with_state)hooks.next;
 	void *result;
+	int32_t spare;
 
 	if (kind == WITHOUT_STATE)
 		return ((evaluate_without_state)hooks.next)(c.frame, c.throwing);
 	if (kind == WITH_STATE)
 		return next(c.state, c.frame, c.throwing);
-	/* Without us the caller's evaluation would have run this frame, too. */
-	*(int32_t *)(c.state + hooks.c_recursion) += C_STACK_UNITS;
+	spare = recursion_spare(c.state, way, stack_pointer());
+	*recursion_left(c.state) += spare;
 	result = next(c.state, c.frame, c.throwing);
-	*(int32_t *)(c.state + hooks.c_recursion) -= C_STACK_UNITS;
+	*recursion_left(c.state) -= spare;
 	return result;
 }
 
@@ -165,24 +174,26 @@ static void say_too_deep(void)
 /*
  * Half of the C stack is in use. From 3.11 on calls need no C stack as long as
  * no hook is set, so it is taken away until this one returns. The limit of C
- * recursion is that of a whole stack, of which the evaluations up to here were not counted.
+ * recursion is that of a whole stack: not more than half of it is left.
  */
 static NEVER_INLINE void *evaluate_deep(struct call c, enum kind kind)
 {
 	void *interpreter = kind == WITHOUT_STATE ? NULL : interpreter_of(c), *result;
-	int32_t *left = (int32_t *)(c.state + hooks.c_recursion), less = 0;
+	int32_t less = 0;
 
 	say_too_deep();
 	if (!hooks.frame_owner || hooks.get(interpreter) != hooks.own)
-		return kind == WITHOUT_STATE ? evaluate(c, WITHOUT_STATE) : evaluate(c, WITH_STATE);
+		return evaluate(c, kind, DEEP);
+	if (kind == C_COUNTED && *recursion_left(c.state) > recursion.most / 2)
+		less = *recursion_left(c.state) - recursion.most / 2;
 	if (kind == C_COUNTED)
-		*left -= less = *left / 2;
+		*recursion_left(c.state) -= less;
 	hooks.set(interpreter, hooks.next);
-	result = evaluate(c, WITH_STATE);
+	result = evaluate(c, kind, DEEP);
 	if (hooks.get(interpreter) == hooks.next)
 		hooks.set(interpreter, hooks.own);
 	if (kind == C_COUNTED)
-		*left += less;
+		*recursion_left(c.state) += less;
 	return result;
 }
 
@@ -301,7 +312,7 @@ static ALWAYS_INLINE void *evaluate_counted(
 	node->count++;
 	node->skipped++;
 	t->top->skipped++;
-	result = evaluate(c, kind);
+	result = evaluate(c, kind, COUNTED);
 	t = self; /* another one after a fork */
 	if (likely(is_ready(t) && t->top->skipped & ~HYB_OPEN_SAMPLED))
 		t->top->skipped--;
@@ -323,10 +334,10 @@ static ALWAYS_INLINE void *evaluate_other(struct call c, enum kind kind, uint64_
 	if (!word || word & CODE_EXCLUDED) {
 		if (t && t->state != THREAD_NONE)
 			t->loc->python_left_out++;
-		return evaluate(c, kind);
+		return evaluate(c, kind, OTHER);
 	}
 	if (word & CODE_GENERATOR && c.frame[hooks.frame_owner] != PYTHON_OWNED_BY_GENERATOR)
-		return evaluate(c, kind);
+		return evaluate(c, kind, OTHER);
 	t = probe_begin(true);
 	if (t) {
 		leave_behind(t, stack_pointer());
@@ -338,7 +349,7 @@ static ALWAYS_INLINE void *evaluate_other(struct call c, enum kind kind, uint64_
 		probe_end(t);
 	} else if (!atomic_load(&rt.on))
 		unhook(c, kind);
-	result = evaluate(c, kind);
+	result = evaluate(c, kind, OTHER);
 	now = clock_tick();
 	if (word & CODE_AWAITS)
 		await_begin(python_layout(), (uintptr_t)c.frame, result, now);
@@ -358,7 +369,7 @@ static ALWAYS_INLINE void *evaluate_timed(struct call c, enum kind kind, struct 
 	node->count++;
 	probe_open(t, t->node->hot, node, open, snippet(), 0);
 	thread_ready(t);
-	result = evaluate(c, kind);
+	result = evaluate(c, kind, TIMED);
 	now = clock_tick();
 	t = self; /* another one after a fork */
 	if (unlikely(!is_ready(t) || t->top != open || open->skipped & ~HYB_OPEN_SAMPLED)) {

@@ -20,7 +20,7 @@
 struct hooks {
 	void *next; /* what was set before us; NULL: not set */
 	void *own;
-	uint16_t frame_code, frame_owner, code_extra, c_recursion;
+	uint16_t frame_code, frame_owner, code_extra;
 	int64_t index; /* of our word in a code object */
 	/* of the interpreter */
 	void *standard; /* _PyEval_EvalFrameDefault */

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "hooks.h"
+#include "recursion.h"
 #include "runtime/memory.h"
 #include "runtime/probe/calibrate.h"
 #include "runtime/store.h"
@@ -83,7 +84,8 @@ void hooks_find(void)
 	hooks.frame_code = l->frame.code;
 	hooks.frame_owner = l->frame.owner;
 	hooks.code_extra = l->code.extra;
-	hooks.c_recursion = l->thread.c_recursion;
+	if (l->thread.c_recursion)
+		recursion_find();
 	hooks.own = hooks_function(l);
 	hooks.get = l->interp_eval_frame
 			    ? get_member
@@ -163,6 +165,8 @@ void hooks_install(void)
 		if (hooks.unseen)
 			store_note(HYB_NOTE_INFO, hooks.unseen);
 	}
+	if (python_layout()->thread.c_recursion && *recursion_left(state) > recursion.most)
+		recursion.most = *recursion_left(state);
 	hooks.set(interpreter, hooks.own);
 }
 

@@ -93,6 +93,8 @@ struct python_layout {
 		uint16_t string_length, string_state;
 		uint16_t string_ascii, string_other; /* data of compact strings */
 	} object;
+	/* 3.12 and later: opcodes of f(*arguments), also while events are watched, and of x[i] */
+	uint8_t passed_on[3];
 	uint16_t interp_threads; /* 3.12: see python_layout_threads() */
 	struct {
 		uint16_t flags, dict_offset; /* of a type */

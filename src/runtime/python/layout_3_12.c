@@ -68,6 +68,7 @@ const struct python_layout python_layout_3_12 = {
 			.string_ascii = 40, /* size of PyASCIIObject */
 			.string_other = 56, /* size of PyCompactUnicodeObject */
 		},
+	.passed_on = {142, 244, 25},
 	.interp_threads = 72, /* threads.head */
 	.attribute =
 		{

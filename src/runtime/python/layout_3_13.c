@@ -63,6 +63,7 @@ const struct python_layout python_layout_3_13 = {
 			.string_ascii = 40, /* size of PyASCIIObject */
 			.string_other = 56, /* size of PyCompactUnicodeObject */
 		},
+	.passed_on = {54, 246, 5},
 	.attribute =
 		{
 			.flags = 168, /* tp_flags */

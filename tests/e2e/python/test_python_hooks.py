@@ -173,10 +173,6 @@ RECURSION = """
         global depth
         depth = n
         f(n + 1)
-    def through_c(n):
-        global depth
-        depth = n
-        list(map(through_c, [n + 1]))
     def measure(function, limit):
         sys.setrecursionlimit(limit)
         try:
@@ -187,16 +183,87 @@ RECURSION = """
         if limit <= 4000 or sys.version_info >= (3, 11):
             error = measure(f, limit)
             print(limit, depth, error)
-    if sys.version_info < (3, 12):  # then C calls have a limit of their own
-        measure(through_c, 500)
-        print(depth)
-    else:
-        print(measure(through_c, 100000))
+"""
+
+# What recurs by C code and what by Python alone: from 3.12 on the first has a limit of its own.
+THROUGH_C = """
+    import functools, sys
+    depth = 0
+    def down():
+        global depth
+        depth += 1
+    def by_map(n): down(); list(map(by_map, [n]))
+    def by_key(n): down(); sorted([n], key=by_key)
+    def by_reduce(n): down(); functools.reduce(lambda a, b: by_reduce(n), [n, n])
+    def by_exec(n): down(); exec("by_exec(n)", globals(), {"n": n})
+    def by_class(n):
+        down()
+        class Inside: by_class(n)
+    def by_partial(n): down(); functools.partial(by_partial, n)()
+    @functools.lru_cache(None)
+    def by_cache(n): down(); by_cache(n + 1)
+    class Type:
+        def __init__(self, n): down(); Type(n)
+    class Object:
+        def __repr__(self): down(); return repr(self)
+        def __add__(self, other): down(); return self + other
+        def __call__(self): down(); return self()
+        def __len__(self): down(); return len(self)
+        def __getitem__(self, key): down(); return self[key]
+        def __enter__(self):
+            down()
+            with self: pass
+        def __exit__(self, *error): pass
+    def by_next(n):
+        down()
+        yield next(by_next(n))
+    def by_generator(n):
+        down()
+        for x in by_generator(n): yield x
+    def by_yield_from(n):
+        down()
+        yield from by_yield_from(n)
+    async def by_await(n):
+        down()
+        await by_await(n)
+    def with_star(*n): down(); with_star(*n)
+    def with_keys(**n): down(); with_keys(**n)
+    def by_mixture(n): down(); list(map(lambda x: with_name(n=x), [n]))
+    def with_name(n): with_tuple(*[n])
+    def with_tuple(*n): by_mixture(n)
+    def measure(name, limit, function):
+        global depth
+        depth = 0
+        sys.setrecursionlimit(limit)
+        try:
+            function()
+        except RecursionError as error:
+            sys.setrecursionlimit(1000)
+            print(name, limit, depth, error)
+    o = Object()
+    for limit in (400, 1000, 4000)[: 3 if sys.version_info[:2] == (3, 12) else 2]:
+        for function in (by_map, by_key, by_reduce, by_exec, by_class, by_partial, by_cache, Type, with_star, by_mixture):
+            measure(function.__name__, limit, lambda: function(1))
+        measure("by_next", limit, lambda: list(by_next(1)))
+        measure("by_generator", limit, lambda: list(by_generator(1)))
+        measure("by_yield_from", limit, lambda: list(by_yield_from(1)))
+        measure("by_await", limit, lambda: by_await(1).send(None))
+        measure("with_keys", limit, lambda: with_keys(n=1))
+        measure("repr", limit, lambda: repr(o))
+        measure("add", limit, lambda: o + o)
+        measure("call", limit, lambda: o())
+        measure("len", limit, lambda: len(o))
+        measure("item", limit, lambda: o[0])
+        measure("with", limit, lambda: o.__enter__())
+    if sys.version_info >= (3, 13):
+        measure("by_map", 20000, lambda: by_map(1))
+        measure("repr", 20000, lambda: repr(o))
 """
 
 
-def test_recursion_ends_where_it_ends_without(python, hooks, tmp_path):
-    assert hooks(python, RECURSION).stdout == outputs(python, RECURSION, tmp_path).stdout
+@pytest.mark.parametrize("program", [RECURSION, THROUGH_C], ids=["Python", "C"])
+def test_recursion_ends_where_it_ends_without(python, hooks, tmp_path, program):
+    assert hooks(python, program).stdout == outputs(python, program, tmp_path).stdout
 
 
 def test_deep_recursion_in_a_thread_with_a_small_stack(python, hooks, tmp_path):
