@@ -14,26 +14,27 @@
 
 enum mode { FIRST = 0, CLOCK, CLOSED, OPEN };
 
-#define SWITCHING_NS \
-	2000000u /* that switches may take more of a second of CPU, by what one was measured to take */
+/* What switches may take more of a second of CPU, by what one was measured to take: all of them, or those in
+ * windows. */
+#define SWITCHING_NS 2000000u
+#define WINDOW_SWITCHING_NS 1000000u
 #define SHIFT_MIN 2u /* half of the time would save little, and windows would hold several samples */
 #define SHIFT_MAX 6u /* windows are at least 1/64 of the time */
-#define CYCLE 4u /* periods of CPU time from one window to the next, on average: about a sample each */
-#define SLEEP_MAX \
-	64u /* a thread that sleeps more than so many times as long as it runs has no longer cycle */
+#define CYCLE 6u /* periods of CPU time from one window to the next, on average: about a sample each */
+#define CYCLE_MAX 384u /* of wall time, where a thread sleeps most of it */
 #define RETRY_NS 20000u /* a window whose edge fell into a probe */
 #define IDLE_NS 50000u /* CPU time from one window to the next that interrupts alone may take */
 #define LATE_NS 1000000000u /* windows that are so long ago are not counted one by one */
 
-/* In windows the period is shorter, so that not too few samples are left: each stands for up to 4. */
+/* In windows the period is shorter, so that not too few samples are left: each stands for up to CYCLE. */
 static uint64_t weight_of(const struct thread *t)
 {
-	return t->clock.shift > 2 ? 4 : UINT64_C(1) << t->clock.shift;
+	return t->clock.shift > 2 ? CYCLE : UINT64_C(1) << t->clock.shift;
 }
 
 static uint64_t period_of(const struct thread *t)
 {
-	return t->clock.shift > 2 ? t->period >> (t->clock.shift - 2) : t->period;
+	return t->period * weight_of(t) >> t->clock.shift;
 }
 
 static uint64_t random_below(struct thread *t, uint64_t n)
@@ -41,14 +42,26 @@ static uint64_t random_below(struct thread *t, uint64_t n)
 	return ((uint64_t)sampler_random(t) << 16 ^ sampler_random(t)) % n;
 }
 
+/* What the last look has found holds from the end of a window on: all moments of one weigh the same. */
+static void adopt(struct thread *t)
+{
+	t->clock.cycle = t->clock.next_cycle;
+	if (t->clock.shift == t->clock.next_shift)
+		return;
+	t->clock.shift = t->clock.next_shift;
+	task_clock_set(t, period_of(t));
+}
+
 /* Opens or closes the window of this moment; the timer expires at its edge. */
 static void move_window(struct thread *t)
 {
-	uint64_t length = t->clock.cycle >> t->clock.shift, gap = t->clock.cycle - length,
-		 now = clock_ns(CLOCK_MONOTONIC);
-	uint64_t end = t->clock.edge;
+	uint64_t now = clock_ns(CLOCK_MONOTONIC), end = t->clock.edge, length, gap;
 	bool open;
 
+	if (t->clock.mode == OPEN)
+		adopt(t);
+	length = t->clock.cycle >> t->clock.shift;
+	gap = t->clock.cycle - length;
 	if (t->clock.mode == CLOSED)
 		end += length;
 	if (now > end + LATE_NS)
@@ -70,7 +83,6 @@ static void begin_windows(struct thread *t)
 
 	t->clock.mode = OPEN; /* as the clock runs */
 	t->clock.edge = now - LATE_NS - 1;
-	task_clock_set(t, period_of(t));
 	move_window(t);
 }
 
@@ -87,45 +99,37 @@ static void begin_clock(struct thread *t)
 /* Of how many moments, as a power of 2, a thread that switches so often is sampled in one. */
 static unsigned shift_for(const struct thread *t, uint64_t switches)
 {
-	uint64_t most = SWITCHING_NS / (rt.set.switch_ns ? rt.set.switch_ns : 1);
-	unsigned shift = switches > most ? SHIFT_MIN : 0;
+	uint64_t took = switches * rt.set.switch_ns, most = WINDOW_SWITCHING_NS;
+	unsigned shift = SHIFT_MIN;
 
-	/* Not to and fro where it lies at the border. */
-	if (t->clock.shift && switches > (most << (t->clock.shift - 1)) * 3 / 4 &&
-		switches <= most << t->clock.shift)
+	/* Not to and fro where it lies at a border. */
+	if (took <= (t->clock.shift ? SWITCHING_NS * 3 / 4 : SWITCHING_NS))
+		return 0;
+	if (t->clock.shift && took > (most << (t->clock.shift - 1)) * 3 / 4 && took <= most << t->clock.shift)
 		return t->clock.shift;
-	while (shift < SHIFT_MAX && switches > most << shift)
+	while (shift < SHIFT_MAX && took > most << shift)
 		shift++;
 	return shift;
 }
 
 static void choose_mode(struct thread *t, uint64_t switches)
 {
-	unsigned shift = shift_for(t, switches);
-
-	if (shift == t->clock.shift)
-		return;
-	if (!shift) {
-		begin_clock(t);
-		return;
-	}
-	t->clock.shift = (uint8_t)shift;
-	if (t->clock.mode == CLOCK)
+	t->clock.next_shift = (uint8_t)shift_for(t, switches);
+	if (t->clock.next_shift && t->clock.mode == CLOCK)
 		begin_windows(t);
-	else
-		task_clock_set(t, period_of(t));
 }
 
 /* Looks now and then how often the thread is switched, and what part of the time it runs. */
 static void look(struct thread *t, uint64_t cpu)
 {
-	uint64_t ran = cpu - t->clock.look_cpu, now, slept;
+	uint64_t ran = cpu - t->clock.look_cpu, now, cycle;
 
 	if (ran < LOOK_NS)
 		return;
 	now = clock_ns(CLOCK_MONOTONIC);
-	slept = (now - t->clock.look_mono) / ran;
-	t->clock.cycle = CYCLE * t->period * (slept < 1 ? 1 : slept < SLEEP_MAX ? slept : SLEEP_MAX);
+	cycle = CYCLE * (now - t->clock.look_mono) / ran;
+	cycle = cycle < CYCLE ? CYCLE : cycle < CYCLE_MAX ? cycle : CYCLE_MAX;
+	t->clock.next_cycle = cycle * t->period;
 	choose_mode(t, task_clock_switches(t) * 1000000000u / ran);
 	t->clock.look_cpu = cpu;
 	t->clock.look_mono = now;
@@ -147,15 +151,17 @@ static uint64_t first(struct thread *t, const struct interrupt *i)
 	return waited ? 0 : 1;
 }
 
-/* A window opens or closes; a thread that has slept for a cycle is left alone until it switches often again.
+/*
+ * A window opens or closes. A thread that has slept for a cycle, or does not switch often any more, has the
+ * clock all the time until it switches often again.
  */
 static void expire(struct thread *t, const struct interrupt *i)
 {
-	bool idle = t->clock.mode == CLOSED && i->cpu - t->clock.open_cpu < IDLE_NS;
+	bool idle = i->cpu - t->clock.open_cpu < IDLE_NS;
 
 	if (t->clock.mode == CLOSED)
 		t->clock.open_cpu = i->cpu;
-	if (idle)
+	if (t->clock.mode == CLOSED ? idle : !t->clock.next_shift)
 		begin_clock(t);
 	else
 		move_window(t);
