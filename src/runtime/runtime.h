@@ -96,6 +96,7 @@ struct runtime {
 	struct sigaction program_action; /* what the program wants for our signal */
 	_Atomic(uint64_t)
 		masks_with_ours; /* bit n - 1: the program's handler of signal n blocks our signal */
+	_Atomic(bool) program_handles; /* it has handlers of signals that come at any time */
 	_Atomic(bool) yielded; /* the signal is the program's now */
 	unsigned signalfds; /* the program's descriptors that should give our signal, too */
 	struct {

@@ -81,6 +81,7 @@ struct thread {
 	int perf_fd;
 	bool armed;
 	bool in_blocking_call; /* a signal that was held back arrives, see runtime/wrap/block.c */
+	bool in_watched_call, call_cut; /* not held back, and our signal came in it: see there, too */
 	bool blocks_signal; /* the program believes that it blocks our signal */
 	uint64_t period; /* ns */
 	uint64_t last_cpu, last_mono;

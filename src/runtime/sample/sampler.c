@@ -66,7 +66,7 @@ static uint32_t walk(struct thread *t, const ucontext_t *context, const struct c
 
 	path_walk(t, &u);
 	count_walk(t, &u, cause->primary ? cause->weight : 0);
-	if (t->in_blocking_call)
+	if (t->in_blocking_call || t->in_watched_call)
 		trim_wrapper(&u);
 	return path_intern(t, &u);
 }
@@ -81,6 +81,23 @@ bool sampler_was_waiting(const struct thread *t, const ucontext_t *context)
 	if (regs[REG_RAX] == -EINTR)
 		return pc[-2] == 0x0f && pc[-1] == 0x05;
 	return pc[0] == 0x0f && pc[1] == 0x05;
+}
+
+/*
+ * The signal came in a call that is watched. Behind the system call it may have cut that short. Where the
+ * kernel would begin it again, since our handler is the first of those that run now, the program's say no.
+ */
+static void cut_call(struct thread *t, ucontext_t *context)
+{
+	greg_t *regs = context->uc_mcontext.gregs;
+	const uint8_t *pc = (const uint8_t *)regs[REG_RIP];
+
+	if (pc[-2] == 0x0f && pc[-1] == 0x05) {
+		t->call_cut = true;
+	} else if (pc[0] == 0x0f && pc[1] == 0x05 && signal_ends_calls()) {
+		regs[REG_RIP] += 2;
+		regs[REG_RAX] = -EINTR;
+	}
 }
 
 uint32_t sampler_random(struct thread *t)
@@ -260,6 +277,8 @@ static void handler(int sig, siginfo_t *info, void *context)
 	struct thread *t = self;
 	struct cause cause;
 
+	if (t && t->in_watched_call)
+		cut_call(t, context);
 	if (!sampler_sent(info)) {
 		foreign_signal(sig, info, context);
 	} else if (!t || !t->armed) {

@@ -136,6 +136,10 @@ void signal_take_over(struct thread *t, const struct sigaction *handler);
 /* The thread's part of giving the signal to the program. In the handler */
 void signal_yield_thread(struct thread *t, void *context);
 
+/* Whether a signal of the program's that waits for our handler to end makes calls fail with EINTR. In the
+ * handler */
+bool signal_ends_calls(void);
+
 /* What the program thinks is installed for our signal; see wrap_signals.c. In the handler */
 void foreign_signal(int sig, siginfo_t *info, void *context);
 

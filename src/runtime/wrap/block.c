@@ -9,13 +9,70 @@
  * that of context switches comes as the thread begins to wait.
  * Calls of MPI that are pending are recorded first: the thread may be killed
  * while it waits.
+ *
+ * The mask costs two system calls, as much as a small read or write. Where the clock strikes only threads
+ * that run, these are watched in its place: they are begun again after our handler, and the rest of them is
+ * done where it came in their midst.
  */
 #undef _FILE_OFFSET_BITS /* it gives functions other names than they are written with */
 #include <errno.h>
+#include <limits.h>
+#include <sys/stat.h>
 
 #include "runtime/python/python.h"
 #include "runtime/thread.h"
 #include "wrap.h"
+
+/* Before a call that is watched; NULL: it has to be held. */
+static struct thread *watch(void)
+{
+	struct thread *t = self;
+
+	if (!t || t->state == THREAD_NONE || !t->armed || t->loc->source != HYB_SOURCE_TASK_CLOCK)
+		return NULL;
+	python_look_again();
+	thread_settle();
+	t->call_cut = false;
+	t->in_watched_call = true;
+	signal_barrier();
+	return t;
+}
+
+/* After it: whether our signal came in it. */
+static bool is_cut(struct thread *t)
+{
+	bool result = t->call_cut;
+
+	signal_barrier();
+	t->call_cut = false;
+	return result;
+}
+
+static void end_watch(struct thread *t)
+{
+	signal_barrier();
+	t->in_watched_call = false;
+}
+
+/* Whether EINTR can be our doing, though our handler wants calls begun again, and not that of the program's.
+ */
+static bool is_our_error(int fd)
+{
+	struct timeval timeout = {0};
+	socklen_t size = sizeof(timeout);
+
+	if (errno != EINTR)
+		return false;
+	if (!signal_program_handles())
+		return true;
+	if ((!getsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &timeout, &size) &&
+		    (timeout.tv_sec || timeout.tv_usec)) ||
+		(!getsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &timeout, &size) &&
+			(timeout.tv_sec || timeout.tv_usec)))
+		return true;
+	errno = EINTR;
+	return false;
+}
 
 struct thread *wrap_hold(void)
 {
@@ -77,6 +134,98 @@ static const sigset_t *held(const struct thread *t, const sigset_t *mask, sigset
 		return result; \
 	}
 
+/* Moves less than a pipe or a page that the kernel fills at once: all of it, or what is there. */
+#define BRIEF(size) ((size) <= PIPE_BUF)
+
+/* Whether what is left of a write can be tried at once: in a file a limit stopped it, and would send a
+ * signal. */
+static bool can_go_on(int fd)
+{
+	struct stat status;
+
+	return !fstat(fd, &status) && !S_ISREG(status.st_mode);
+}
+
+/* A wrapper that watches a call, if `brief`, which returns what there is. */
+#define WATCHED(name, parameters, arguments, brief) \
+	EXPORT ssize_t name parameters \
+	{ \
+		struct thread *t = (brief) ? watch() : NULL; \
+		ssize_t result; \
+		if (!t) { \
+			t = wrap_hold(); \
+			result = REAL(name) arguments; \
+			wrap_release(t); \
+			return result; \
+		} \
+		do \
+			result = REAL(name) arguments; \
+		while (is_cut(t) && result < 0 && is_our_error(fd)); \
+		end_watch(t); \
+		return result; \
+	}
+
+/* The same for one that returns when all `left` bytes from `at` on are written. */
+#define WATCHED_WRITE(name, parameters, arguments) \
+	EXPORT ssize_t name parameters \
+	{ \
+		struct thread *t = BRIEF(left) ? watch() : NULL; \
+		ssize_t result, done = 0; \
+		bool again; \
+		if (!t) { \
+			t = wrap_hold(); \
+			result = REAL(name) arguments; \
+			wrap_release(t); \
+			return result; \
+		} \
+		do { \
+			result = REAL(name) arguments; \
+			again = is_cut(t) && \
+				(result < 0 ? is_our_error(fd) \
+					    : result > 0 && (size_t)result < left && can_go_on(fd)); \
+			if (result > 0) { \
+				done += result; \
+				at = (const char *)at + result; \
+				left -= (size_t)result; \
+			} \
+		} while (again); \
+		end_watch(t); \
+		return done ? done : result; \
+	}
+
+/*
+ * The same for one that waits at most `timeout` ms, for ever if that is negative. It ends with any signal:
+ * where the program has handlers it cannot be told which it was.
+ */
+#define WATCHED_WAIT(name, parameters, arguments) \
+	EXPORT int name parameters \
+	{ \
+		struct thread *t = \
+			atomic_load_explicit(&rt.program_handles, memory_order_relaxed) ? NULL : watch(); \
+		uint64_t start; \
+		int result, most = timeout; \
+		if (!t) { \
+			t = wrap_hold(); \
+			result = REAL(name) arguments; \
+			wrap_release(t); \
+			return result; \
+		} \
+		start = timeout > 0 ? clock_tick() : 0; \
+		while (result = REAL(name) arguments, \
+			is_cut(t) && result < 0 && errno == EINTR && !signal_program_handles()) \
+			timeout = most > 0 ? left_of(most, start) : most; \
+		end_watch(t); \
+		return result; \
+	}
+
+/* Of `most` ms that began at tick `start`. */
+static int left_of(int most, uint64_t start)
+{
+	double passed = (double)(clock_tick() - start) * rt.tick_ns / 1e6;
+
+	return passed < most ? most - (int)passed : 0;
+}
+
 HELD(int, pause, (void), ())
 HELD(int, nanosleep, (const struct timespec *want, struct timespec *left), (want, left))
 HELD(int, clock_nanosleep, (clockid_t clock, int flags, const struct timespec *want, struct timespec *left),
@@ -84,10 +233,8 @@ HELD(int, clock_nanosleep, (clockid_t clock, int flags, const struct timespec *w
 HELD(int, usleep, (useconds_t want), (want))
 HELD(unsigned, sleep, (unsigned want), (want))
 HELD(int, thrd_sleep, (const struct timespec *want, struct timespec *left), (want, left))
-HELD(int, poll, (struct pollfd * fds, nfds_t count, int timeout), (fds, count, timeout))
 HELD(int, select, (int count, fd_set *in, fd_set *out, fd_set *ex, struct timeval *timeout),
 	(count, in, out, ex, timeout))
-HELD(int, epoll_wait, (int fd, struct epoll_event *events, int max, int timeout), (fd, events, max, timeout))
 HELD(ssize_t, msgrcv, (int id, void *message, size_t size, long type, int flags),
 	(id, message, size, type, flags))
 HELD(int, msgsnd, (int id, const void *message, size_t size, int flags), (id, message, size, flags))
@@ -99,17 +246,9 @@ HELD(int, sem_clockwait, (sem_t * sem, clockid_t clock, const struct timespec *u
 HELD(int, accept, (int fd, struct sockaddr *from, socklen_t *size), (fd, from, size))
 HELD(int, accept4, (int fd, struct sockaddr *from, socklen_t *size, int flags), (fd, from, size, flags))
 HELD(int, connect, (int fd, const struct sockaddr *to, socklen_t size), (fd, to, size))
-HELD(ssize_t, recv, (int fd, void *buffer, size_t size, int flags), (fd, buffer, size, flags))
-HELD(ssize_t, recvfrom,
-	(int fd, void *buffer, size_t size, int flags, struct sockaddr *from, socklen_t *from_size),
-	(fd, buffer, size, flags, from, from_size))
 HELD(ssize_t, recvmsg, (int fd, struct msghdr *message, int flags), (fd, message, flags))
 HELD(int, recvmmsg, (int fd, struct mmsghdr *messages, unsigned count, int flags, struct timespec *timeout),
 	(fd, messages, count, flags, timeout))
-HELD(ssize_t, send, (int fd, const void *buffer, size_t size, int flags), (fd, buffer, size, flags))
-HELD(ssize_t, sendto,
-	(int fd, const void *buffer, size_t size, int flags, const struct sockaddr *to, socklen_t to_size),
-	(fd, buffer, size, flags, to, to_size))
 HELD(ssize_t, sendmsg, (int fd, const struct msghdr *message, int flags), (fd, message, flags))
 HELD(int, sendmmsg, (int fd, struct mmsghdr *messages, unsigned count, int flags),
 	(fd, messages, count, flags))
@@ -133,12 +272,24 @@ HELD_MASK(int, epoll_pwait2,
  * written until then ends the call, and if the program's own signal came at the
  * same moment, the kernel does as our flags say, not as the program's.
  */
-HELD(ssize_t, read, (int fd, void *buffer, size_t size), (fd, buffer, size))
-HELD(ssize_t, write, (int fd, const void *buffer, size_t size), (fd, buffer, size))
 HELD(ssize_t, readv, (int fd, const struct iovec *parts, int count), (fd, parts, count))
 HELD(ssize_t, writev, (int fd, const struct iovec *parts, int count), (fd, parts, count))
 HELD(int, sem_wait, (sem_t * sem), (sem))
 HELD(int, flock, (int fd, int operation), (fd, operation))
+
+WATCHED(read, (int fd, void *buffer, size_t size), (fd, buffer, size), BRIEF(size))
+WATCHED(recv, (int fd, void *buffer, size_t size, int flags), (fd, buffer, size, flags),
+	BRIEF(size) && !(flags & MSG_WAITALL))
+WATCHED(recvfrom, (int fd, void *buffer, size_t size, int flags, struct sockaddr *from, socklen_t *from_size),
+	(fd, buffer, size, flags, from, from_size), BRIEF(size) && !(flags & MSG_WAITALL))
+WATCHED_WRITE(write, (int fd, const void *at, size_t left), (fd, at, left))
+WATCHED_WRITE(send, (int fd, const void *at, size_t left, int flags), (fd, at, left, flags))
+WATCHED_WRITE(sendto,
+	(int fd, const void *at, size_t left, int flags, const struct sockaddr *to, socklen_t to_size),
+	(fd, at, left, flags, to, to_size))
+WATCHED_WAIT(poll, (struct pollfd * fds, nfds_t count, int timeout), (fds, count, timeout))
+WATCHED_WAIT(
+	epoll_wait, (int fd, struct epoll_event *events, int max, int timeout), (fd, events, max, timeout))
 
 /* These return what they have so far when a signal comes in the midst of a long one. */
 HELD(ssize_t, sendfile, (int to, int from, off_t *offset, size_t size), (to, from, offset, size))

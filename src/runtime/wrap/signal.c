@@ -22,6 +22,59 @@ static bool is_ours(int sig)
 
 /* ------------------------------------------------------------ dispositions */
 
+/* Signals that a thread's own instructions cause, and those of the C library's own. */
+static bool comes_at_any_time(int sig)
+{
+	static const uint64_t own = 1ull << (SIGSEGV - 1) | 1ull << (SIGBUS - 1) | 1ull << (SIGFPE - 1) |
+				    1ull << (SIGILL - 1) | 1ull << (SIGTRAP - 1) | 1ull << (SIGSYS - 1) |
+				    1ull << (32 - 1) | 1ull << (33 - 1);
+
+	return sig >= 1 && sig <= 64 && !(own >> (sig - 1) & 1);
+}
+
+static void note_handler(int sig, sighandler_t handler)
+{
+	if (handler != SIG_DFL && handler != SIG_IGN && comes_at_any_time(sig))
+		atomic_store(&rt.program_handles, true);
+}
+
+struct kernel_action {
+	sighandler_t handler;
+	unsigned long flags;
+	void *restorer;
+	uint64_t mask;
+};
+
+static bool is_handled(int sig, struct kernel_action *ret)
+{
+	return !syscall(SYS_rt_sigaction, sig, NULL, ret, KERNEL_SIGSET) && ret->handler != SIG_DFL &&
+	       ret->handler != SIG_IGN;
+}
+
+bool signal_program_handles(void)
+{
+	struct kernel_action action;
+
+	for (int sig = 1; sig <= 64 && !atomic_load(&rt.program_handles); sig++)
+		if (!is_ours(sig) && comes_at_any_time(sig) && is_handled(sig, &action))
+			atomic_store(&rt.program_handles, true);
+	return atomic_load(&rt.program_handles);
+}
+
+bool signal_ends_calls(void)
+{
+	struct kernel_action action;
+	uint64_t pending = 0;
+
+	if (!atomic_load(&rt.program_handles) || syscall(SYS_rt_sigpending, &pending, KERNEL_SIGSET))
+		return false;
+	for (int sig = 1; sig <= 64; sig++)
+		if (pending >> (sig - 1) & 1 && !is_ours(sig) && is_handled(sig, &action) &&
+			!(action.flags & SA_RESTART))
+			return true;
+	return false;
+}
+
 /* While the program's handler runs, samples go on: our signal is not in its mask, but the program sees it
  * there. */
 static int other_action(int sig, const struct sigaction *action, struct sigaction *old)
@@ -55,6 +108,8 @@ EXPORT int sigaction(int sig, const struct sigaction *action, struct sigaction *
 	struct sigaction previous;
 
 	python_look(); /* an interpreter that was opened later begins with its signals */
+	if (action)
+		note_handler(sig, action->sa_handler);
 	if (!is_ours(sig))
 		return other_action(sig, action, old);
 	previous = rt.program_action;
@@ -69,6 +124,7 @@ EXPORT sighandler_t signal(int sig, sighandler_t handler)
 {
 	struct sigaction action = {.sa_handler = handler, .sa_flags = SA_RESTART}, old;
 
+	note_handler(sig, handler);
 	if (!is_ours(sig))
 		return REAL(signal)(sig, handler);
 	sigaction(sig, &action, &old);

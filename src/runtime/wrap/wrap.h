@@ -139,6 +139,12 @@ void wrap_init(void);
 struct thread *wrap_hold(void);
 void wrap_release(struct thread *t);
 
+/*
+ * Whether the program has handlers of signals that come at any time, by the kernel's own word;
+ * rt.program_handles says the same as far as we saw them installed. Any thread
+ */
+bool signal_program_handles(void);
+
 /* CPU time in ns of children that have ended and were waited for, with theirs; 0: not known.
  * Async-signal-safe */
 uint64_t wait_cpu_children(void);

@@ -38,6 +38,13 @@ def test_calls_are_interrupted_as_without(measure, mode):
     assert "quiet nanosleep: ok" in e.stdout and "signal nanosleep: EINTR" in e.stdout
 
 
+@pytest.mark.parametrize("options", [[], ["--source", "perf"], ["--source", "timer"]], ids=["auto", "perf", "timer"])
+def test_calls_are_whole(measure, options):
+    """Thousands of small reads, writes and waits, and signals of the program's that end each read they find waiting."""
+    e = measure(program("cut"), options=["--rate", "10000", "--budget", "100", *options])
+    assert (e.returncode, e.stdout) == (0, "PASS\n"), e.stdout
+
+
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("number", [1, 2, 10, 13, 14, 15, 16, 24, 26, 27, 29, 34, 64])
 def test_default_action(measure, number, mode):
