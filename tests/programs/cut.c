@@ -121,6 +121,18 @@ static void terminal(void)
 	CHECK(!pthread_join(thread, NULL));
 }
 
+/* The kernel stops at a signal. */
+static void zeroes(void)
+{
+	static char bytes[65536];
+	int fd = open("/dev/zero", O_RDONLY);
+
+	CHECK(fd >= 0);
+	for (unsigned i = 0; i < rounds * 5; i++)
+		CHECK(read(fd, bytes, sizeof(bytes)) == sizeof(bytes));
+	close(fd);
+}
+
 static void timeouts(void)
 {
 	int ends[2], epoll = epoll_create1(0);
@@ -216,6 +228,7 @@ int main(int argc, char **argv)
 	pipes();
 	sockets();
 	terminal();
+	zeroes();
 	timeouts();
 	signals_end_calls(SIGUSR1);
 	signals_end_calls(SIGRTMIN + 5);

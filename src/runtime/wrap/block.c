@@ -18,6 +18,7 @@
 #include <errno.h>
 #include <limits.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
 
 #include "runtime/python/python.h"
 #include "runtime/thread.h"
@@ -134,42 +135,33 @@ static const sigset_t *held(const struct thread *t, const sigset_t *mask, sigset
 		return result; \
 	}
 
-/* Moves less than a pipe or a page that the kernel fills at once: all of it, or what is there. */
-#define BRIEF(size) ((size) <= PIPE_BUF)
+/* Transfers that are larger take so long that the mask does not matter. */
+#define READ_MAX 65536u
+#define WRITE_MAX PIPE_BUF /* as one piece, also into a pipe that is nearly full */
+
+/* Whether the kernel stops a read at a signal and not since there is no more: /dev/zero, /dev/urandom ... */
+static bool reads_on(int fd)
+{
+	struct stat status;
+
+	return !fstat(fd, &status) && S_ISCHR(status.st_mode) && major(status.st_rdev) == 1;
+}
 
 /* Whether what is left of a write can be tried at once: in a file a limit stopped it, and would send a
  * signal. */
-static bool can_go_on(int fd)
+static bool writes_on(int fd)
 {
 	struct stat status;
 
 	return !fstat(fd, &status) && !S_ISREG(status.st_mode);
 }
 
-/* A wrapper that watches a call, if `brief`, which returns what there is. */
-#define WATCHED(name, parameters, arguments, brief) \
+/* A wrapper that watches a call which moves `left` bytes at `at`, if `brief`; cut short, it goes on if `on`.
+ */
+#define WATCHED(name, parameters, arguments, brief, on) \
 	EXPORT ssize_t name parameters \
 	{ \
 		struct thread *t = (brief) ? watch() : NULL; \
-		ssize_t result; \
-		if (!t) { \
-			t = wrap_hold(); \
-			result = REAL(name) arguments; \
-			wrap_release(t); \
-			return result; \
-		} \
-		do \
-			result = REAL(name) arguments; \
-		while (is_cut(t) && result < 0 && is_our_error(fd)); \
-		end_watch(t); \
-		return result; \
-	}
-
-/* The same for one that returns when all `left` bytes from `at` on are written. */
-#define WATCHED_WRITE(name, parameters, arguments) \
-	EXPORT ssize_t name parameters \
-	{ \
-		struct thread *t = BRIEF(left) ? watch() : NULL; \
 		ssize_t result, done = 0; \
 		bool again; \
 		if (!t) { \
@@ -180,12 +172,11 @@ static bool can_go_on(int fd)
 		} \
 		do { \
 			result = REAL(name) arguments; \
-			again = is_cut(t) && \
-				(result < 0 ? is_our_error(fd) \
-					    : result > 0 && (size_t)result < left && can_go_on(fd)); \
+			again = is_cut(t) && (result < 0 ? is_our_error(fd) \
+							 : result > 0 && (size_t)result < left && (on)); \
 			if (result > 0) { \
 				done += result; \
-				at = (const char *)at + result; \
+				at = (char *)at + result; \
 				left -= (size_t)result; \
 			} \
 		} while (again); \
@@ -277,16 +268,17 @@ HELD(ssize_t, writev, (int fd, const struct iovec *parts, int count), (fd, parts
 HELD(int, sem_wait, (sem_t * sem), (sem))
 HELD(int, flock, (int fd, int operation), (fd, operation))
 
-WATCHED(read, (int fd, void *buffer, size_t size), (fd, buffer, size), BRIEF(size))
-WATCHED(recv, (int fd, void *buffer, size_t size, int flags), (fd, buffer, size, flags),
-	BRIEF(size) && !(flags & MSG_WAITALL))
-WATCHED(recvfrom, (int fd, void *buffer, size_t size, int flags, struct sockaddr *from, socklen_t *from_size),
-	(fd, buffer, size, flags, from, from_size), BRIEF(size) && !(flags & MSG_WAITALL))
-WATCHED_WRITE(write, (int fd, const void *at, size_t left), (fd, at, left))
-WATCHED_WRITE(send, (int fd, const void *at, size_t left, int flags), (fd, at, left, flags))
-WATCHED_WRITE(sendto,
+WATCHED(read, (int fd, void *at, size_t left), (fd, at, left), left <= READ_MAX, reads_on(fd))
+WATCHED(recv, (int fd, void *at, size_t left, int flags), (fd, at, left, flags),
+	left <= READ_MAX && !(flags & MSG_WAITALL), false)
+WATCHED(recvfrom, (int fd, void *at, size_t left, int flags, struct sockaddr *from, socklen_t *from_size),
+	(fd, at, left, flags, from, from_size), left <= READ_MAX && !(flags & MSG_WAITALL), false)
+WATCHED(write, (int fd, const void *at, size_t left), (fd, at, left), left <= WRITE_MAX, writes_on(fd))
+WATCHED(send, (int fd, const void *at, size_t left, int flags), (fd, at, left, flags), left <= WRITE_MAX,
+	true)
+WATCHED(sendto,
 	(int fd, const void *at, size_t left, int flags, const struct sockaddr *to, socklen_t to_size),
-	(fd, at, left, flags, to, to_size))
+	(fd, at, left, flags, to, to_size), left <= WRITE_MAX, true)
 WATCHED_WAIT(poll, (struct pollfd * fds, nfds_t count, int timeout), (fds, count, timeout))
 WATCHED_WAIT(
 	epoll_wait, (int fd, struct epoll_event *events, int max, int timeout), (fd, events, max, timeout))
