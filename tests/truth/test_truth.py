@@ -13,8 +13,8 @@ import compare
 from programs import PROGRAMS
 
 # Seconds of CPU time; several run at once, which changes no share.
-SHORT = {"known example": 2, "two threads": 1.5, "burst 0.5, 4 ms": 2.5, "itimer": 1.5, "cpu at tick": 1.2, "pipes": 2.5,
-         "three consumers": 1}
+SHORT = {"known example": 2, "two threads": 1.5, "burst 0.5, 4 ms": 3.5, "itimer": 1.5, "cpu at tick": 1.2, "pipes": 4,
+         "three consumers": 2.2}
 # Threads and processes of which most are too short for a sample of their own: no matter what is true, the views agree.
 FEW = {"short children": 0.5, "eight threads": 0.25, "fork tree": 0.25, "OpenMP, 8": 0.25, "Python threads": 0.25, "short threads": 0.25}
 RARE = 1e-6  # for each of the tests below
