@@ -101,10 +101,9 @@ static int add(struct findings *findings, uint32_t node, const char *name, const
 			    f, ranks[i].location, (double)(ranks[i].ns - least->ns) / (double)f->severity))
 			return HYB_ENOMEM;
 	snprintf(f->text, sizeof(f->text),
-		"%zu of %zu ranks spend together %s more in %.60s than rank %" PRIu32
-		", which spends %s in it",
-		longer, count, figure_duration(f->severity, more), name, least->location->process->rank,
-		figure_duration(least->ns, own));
+		"%zu of %zu ranks %s %s more in %.60s than rank %" PRIu32 ", which spends %s in it", longer,
+		count, longer > 1 ? "spend together" : "spends", figure_duration(f->severity, more), name,
+		least->location->process->rank, figure_duration(least->ns, own));
 	return finding_add_cause(f, least->location, node, 1) ? 0 : HYB_ENOMEM;
 }
 
