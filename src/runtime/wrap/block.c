@@ -24,12 +24,13 @@
 #include "runtime/thread.h"
 #include "wrap.h"
 
-/* Before a call that is watched; NULL: it has to be held. */
+/* Before a call that is watched; NULL: it has to be held. The overflow of a counter may come at each wait. */
 static struct thread *watch(void)
 {
 	struct thread *t = self;
 
-	if (!t || t->state == THREAD_NONE || !t->armed || t->loc->source != HYB_SOURCE_TASK_CLOCK)
+	if (!t || t->state == THREAD_NONE || !t->armed || t->loc->source != HYB_SOURCE_TASK_CLOCK ||
+		rt.events)
 		return NULL;
 	python_look_again();
 	thread_settle();

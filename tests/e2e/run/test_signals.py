@@ -38,7 +38,11 @@ def test_calls_are_interrupted_as_without(measure, mode):
     assert "quiet nanosleep: ok" in e.stdout and "signal nanosleep: EINTR" in e.stdout
 
 
-@pytest.mark.parametrize("options", [[], ["--source", "perf"], ["--source", "timer"]], ids=["auto", "perf", "timer"])
+@pytest.mark.parametrize(
+    "options",
+    [[], ["--source", "perf"], ["--source", "timer"], ["-e", "perf::CONTEXT-SWITCHES@1"]],
+    ids=["auto", "perf", "timer", "event"],
+)
 def test_calls_are_whole(measure, options):
     """Thousands of small reads, writes and waits, and signals of the program's that end each read they find waiting."""
     e = measure(program("cut"), options=["--rate", "10000", "--budget", "100", *options])
