@@ -64,11 +64,11 @@ static void say(void *data, const char *text)
 		fprintf(stderr, "hybrid-convert: %s\n", text);
 }
 
-static int put_quality(void *data, const struct convert_profile *p, FILE *out)
+static int put_quality(void *data, const struct convert_profile *p, struct json *json)
 {
 	const struct screen *screen = data;
 
-	return convert_put_quality(&screen->options->selection, screen->experiment, p, &stop, out);
+	return convert_put_quality(&screen->options->selection, screen->experiment, p, &stop, json);
 }
 
 static uint64_t count_records(const struct hyb_experiment *experiment)

@@ -57,7 +57,7 @@ void output_abandon(struct output *output);
 /* convert_quality.c: as convert_job.quality, of the chosen part of the experiment. `stop`: as convert_job's.
  */
 int convert_put_quality(const struct selection *part, struct hyb_experiment *experiment,
-	const struct convert_profile *p, const volatile sig_atomic_t *stop, FILE *out);
+	const struct convert_profile *p, const volatile sig_atomic_t *stop, struct json *json);
 
 /* "hybrid-convert: ..." on stderr; returns -1. */
 int convert_failed(const char *format, ...) __attribute__((format(printf, 1, 2)));

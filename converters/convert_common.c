@@ -67,14 +67,12 @@ void convert_notes_release(struct convert_notes *notes)
 	*notes = (struct convert_notes){0};
 }
 
-void convert_put_notes(const struct convert_job *job, FILE *out)
+void convert_put_notes(const struct convert_job *job, struct json *json, const char *key)
 {
-	fputc('[', out);
-	for (size_t i = 0; job->notes && i < job->notes->count; i++) {
-		fputs(i ? "," : "", out);
-		json_string(out, job->notes->lines[i]);
-	}
-	fputc(']', out);
+	json_array(json, key);
+	for (size_t i = 0; job->notes && i < job->notes->count; i++)
+		json_text(json, NULL, job->notes->lines[i]);
+	json_end(json);
 }
 
 double convert_rate(int64_t before, int64_t now, uint64_t ns)

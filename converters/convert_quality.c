@@ -1,10 +1,9 @@
 /* What hybrid-report says of how well was measured, for formats that show it. */
-#include "base/json.h"
 #include "converters/convert.h"
 #include "report/facts.h"
 #include "report/matching.h"
 
-static int put_text(FILE *out, const struct report_inputs *inputs, const struct profile *profile)
+static int put_text(struct json *json, const struct report_inputs *inputs, const struct profile *profile)
 {
 	char *text = NULL;
 	size_t size;
@@ -17,8 +16,8 @@ static int put_text(FILE *out, const struct report_inputs *inputs, const struct 
 		free(text);
 		return HYB_ENOMEM;
 	}
-	fputs(",\n\"quality_text\":", out);
-	json_string(out, text);
+	json_line(json);
+	json_text(json, "quality_text", text);
 	free(text);
 	return 0;
 }
@@ -31,7 +30,7 @@ static bool is_stopped(void *data)
 }
 
 int convert_put_quality(const struct selection *part, struct hyb_experiment *experiment,
-	const struct convert_profile *p, const volatile sig_atomic_t *stop, FILE *out)
+	const struct convert_profile *p, const volatile sig_atomic_t *stop, struct json *json)
 {
 	const struct analysis_watch matching_stop = {is_stopped, &stop};
 	struct report_options options = {.view = REPORT_QUALITY, .part = *part};
@@ -43,8 +42,8 @@ int convert_put_quality(const struct selection *part, struct hyb_experiment *exp
 	if (inputs.facts)
 		inputs.matching = report_matching_make(&inputs, false, &matching_stop);
 	if (inputs.matching) {
-		report_json_quality(out, "quality", &inputs, p->profile);
-		r = put_text(out, &inputs, p->profile);
+		report_json_quality(json, "quality", &inputs, p->profile);
+		r = put_text(json, &inputs, p->profile);
 	}
 	report_matching_free(inputs.matching);
 	facts_free(inputs.facts);

@@ -9,6 +9,7 @@
 #include <signal.h>
 #include <stdio.h>
 
+#include "base/json.h"
 #include "hybrid/reader.h"
 #include "profile/profile.h"
 
@@ -58,9 +59,9 @@ struct convert_job {
 	/* A line about what was left out, or is worth knowing, for people. May be NULL. */
 	void (*say)(void *data, const char *text);
 	struct convert_notes *notes; /* all that convert_say() was given; may be NULL */
-	/* Members of a JSON object, a comma in front: what hybrid-report says of the quality. For formats
+	/* Members of a JSON object: what hybrid-report says of the quality. For formats
 	 * that show it; may be NULL. 0 or HYB_ENOMEM. */
-	int (*quality)(void *data, const struct convert_profile *p, FILE *out);
+	int (*quality)(void *data, const struct convert_profile *p, struct json *json);
 	void *data;
 };
 

@@ -26,7 +26,7 @@ bool convert_is_own_line(const struct convert_profile *p, uint32_t node);
 void convert_put_line(struct blob *to, const char *name, char avoid, char instead);
 
 /* The notes of the job as a list of JSON. */
-void convert_put_notes(const struct convert_job *job, FILE *out);
+void convert_put_notes(const struct convert_job *job, struct json *json, const char *key);
 
 /* Returns HYB_ENOMEM, and *err says so. */
 int convert_no_memory(struct hyb_error *err);

@@ -203,6 +203,7 @@ static int run(struct chrome *c, struct hyb_error *err)
 		.message = put_message,
 		.data = c,
 	};
+	struct json json = {.out = c->job->file};
 	int r;
 
 	c->names = calloc(c->walk.node_count, sizeof(*c->names));
@@ -210,11 +211,13 @@ static int run(struct chrome *c, struct hyb_error *err)
 		return convert_no_memory(err);
 	fputs("{\"displayTimeUnit\":\"ns\",\n\"traceEvents\":[", c->job->file);
 	r = events_walk_run(&c->walk, &sink, err);
-	fputs("\n],\n\"otherData\":{\"exporter\":\"hybrid-convert\",\"experiment\":", c->job->file);
-	json_string(c->job->file, hyb_experiment_path(c->job->experiment));
-	fputs(",\"notes\":", c->job->file);
-	convert_put_notes(c->job, c->job->file);
-	fputs("}}\n", c->job->file);
+	fputs("\n],\n\"otherData\":", c->job->file);
+	json_object(&json, NULL);
+	json_text(&json, "exporter", "hybrid-convert");
+	json_text(&json, "experiment", hyb_experiment_path(c->job->experiment));
+	convert_put_notes(c->job, &json, "notes");
+	json_end(&json);
+	fputs("}\n", c->job->file);
 	return r ? r : convert_check(c->job, err);
 }
 

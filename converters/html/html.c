@@ -3,7 +3,6 @@
  * name, and tables, timeline and locations by a script of our own (html/page.js). The page without data is
  * made when hybrid is built (html/make_page.py); here it gets the data, as JSON.
  */
-#include <inttypes.h>
 #include <limits.h>
 #include <math.h>
 #include <stdlib.h>
@@ -11,10 +10,10 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "base/json.h"
 #include "converters/formats.h"
 #include "converters/html/page.h"
 #include "profile/origin.h"
+#include "profile/views/fields.h"
 #include "profile/views/table.h"
 #include "base/error.h"
 
@@ -85,16 +84,11 @@ static FILE *open_escaped(FILE *out)
 	return fopencookie(out, "w", (cookie_io_functions_t){.write = write_escaped});
 }
 
-static void put_text(FILE *out, const char *key, const char *text)
-{
-	fprintf(out, ",\"%s\":", key);
-	json_string(out, text ? text : "");
-}
-
 static void put_run(struct html *html)
 {
 	struct hyb_experiment *e = html->job->experiment;
 	const struct hyb_process *first = hyb_process_at(e, 0);
+	const char *command = hyb_experiment_value(e, "command");
 	char date[40] = "";
 	struct tm tm;
 
@@ -104,11 +98,10 @@ static void put_run(struct html *html)
 		if (gmtime_r(&start, &tm))
 			strftime(date, sizeof(date), "%Y-%m-%d %H:%M:%S UTC", &tm);
 	}
-	fputs("\"path\":", html->out);
-	json_string(html->out, hyb_experiment_path(e));
-	put_text(html->out, "command", hyb_experiment_value(e, "command"));
-	put_text(html->out, "host", first ? first->host : "");
-	put_text(html->out, "date", date);
+	json_text(&html->json, "path", hyb_experiment_path(e));
+	json_text(&html->json, "command", command ? command : "");
+	json_text(&html->json, "host", first ? first->host : "");
+	json_text(&html->json, "date", date);
 }
 
 /* Files and modules stand for many functions. */
@@ -118,12 +111,11 @@ static int put_names(struct html *html, struct table *names, struct hyb_error *e
 		if (!table_row(names, &html->functions.rows[i].file) ||
 			!table_row(names, &html->functions.rows[i].module))
 			return convert_no_memory(err);
-	fputs(",\n\"names\":[", html->out);
-	for (size_t i = 0; i < names->count; i++) {
-		fputs(i ? "," : "", html->out);
-		json_string(html->out, ((const char *const *)names->rows)[i]);
-	}
-	fputs("]", html->out);
+	json_line(&html->json);
+	json_array(&html->json, "names");
+	for (size_t i = 0; i < names->count; i++)
+		json_text(&html->json, NULL, ((const char *const *)names->rows)[i]);
+	json_end(&html->json);
 	return HYB_OK;
 }
 
@@ -135,17 +127,47 @@ static size_t number_of(struct table *names, const char *const *name)
 static void put_function(struct html *html, struct table *names, size_t i)
 {
 	const struct profile_row *r = &html->functions.rows[i];
+	const struct field_row row = {.now = field_values_of_row(r)};
 	const size_t metrics = html->functions.metrics;
+	struct json *json = &html->json;
 
-	fputs(i ? ",\n[" : "\n[", html->out);
-	json_string(html->out, *r->name ? r->name : "[unknown]");
-	fprintf(html->out, ",%zu,%zu,%u,%u,%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64,
-		number_of(names, &r->module), number_of(names, &r->file), r->line, r->kind, r->inclusive,
-		r->exclusive, r->blocked, r->calls, r->samples);
-	for (size_t k = 0; html->functions.values && k < metrics; k++)
-		fprintf(html->out, ",%" PRId64 ",%" PRId64, html->functions.values[i * metrics + k].inclusive,
-			html->functions.values[i * metrics + k].exclusive);
-	fputc(']', html->out);
+	json_line(json);
+	json_array(json, NULL);
+	json_text(json, NULL, *r->name ? r->name : "[unknown]");
+	json_number(json, NULL, number_of(names, &r->module));
+	json_number(json, NULL, number_of(names, &r->file));
+	json_number(json, NULL, r->line);
+	json_number(json, NULL, r->kind);
+	for (unsigned id = 0; id < FIELDS; id++)
+		if (fields[id].data & FIELD_FLAT)
+			field_json(json, NULL, &fields[id], &row);
+	for (size_t k = 0; html->functions.values && k < metrics; k++) {
+		json_signed(json, NULL, html->functions.values[i * metrics + k].inclusive);
+		json_signed(json, NULL, html->functions.values[i * metrics + k].exclusive);
+	}
+	json_end(json);
+}
+
+/* What the numbers of functions are: fields, then metrics. */
+static void put_columns(struct html *html)
+{
+	struct json *json = &html->json;
+
+	json_line(json);
+	json_array(json, "fields");
+	for (unsigned id = 0; id < FIELDS; id++)
+		if (fields[id].data & FIELD_FLAT)
+			json_text(json, NULL, fields[id].key);
+	json_end(json);
+	json_line(json);
+	json_array(json, "metrics");
+	for (size_t k = 0; k < html->whole.metric_count; k++) {
+		json_object(json, NULL);
+		json_text(json, "name", html->whole.metrics[k].name);
+		json_text(json, "unit", html->whole.metrics[k].unit);
+		json_end(json);
+	}
+	json_end(json);
 }
 
 static int put_functions(struct html *html, struct hyb_error *err)
@@ -155,18 +177,14 @@ static int put_functions(struct html *html, struct hyb_error *err)
 	size_t count = html->functions.count;
 	int r = put_names(html, &names, err);
 
-	fputs(",\n\"metrics\":[", html->out);
-	for (size_t k = 0; k < html->whole.metric_count; k++) {
-		fputs(k ? ",{\"name\":" : "{\"name\":", html->out);
-		json_string(html->out, html->whole.metrics[k].name);
-		put_text(html->out, "unit", html->whole.metrics[k].unit);
-		fputc('}', html->out);
-	}
-	fprintf(html->out, "],\n\"total\":%" PRIu64 ",\"waited\":%" PRIu64 ",\"functions\":[",
-		profile_whole(root), root->inclusive - profile_whole(root));
+	put_columns(html);
+	json_line(&html->json);
+	json_number(&html->json, "total", profile_whole(root));
+	json_number(&html->json, "waited", root->inclusive - profile_whole(root));
+	json_array(&html->json, "functions");
 	for (size_t i = 0; !r && i < count && i < HTML_FUNCTIONS; i++)
 		put_function(html, &names, i);
-	fputs("]", html->out);
+	json_end(&html->json);
 	table_release(&names);
 	if (!r && count > HTML_FUNCTIONS)
 		convert_say(html->job, "the table has the 20,000 functions with most time of their own; the "
@@ -194,7 +212,7 @@ static int put_data(struct html *html, struct hyb_error *err)
 		r = html_put_locations(html, err);
 	if (!r)
 		r = html_put_timeline(html, err);
-	if (!r && html->job->quality && html->job->quality(html->job->data, &html->whole, html->out))
+	if (!r && html->job->quality && html->job->quality(html->job->data, &html->whole, &html->json))
 		r = convert_no_memory(err);
 	return r;
 }
@@ -220,17 +238,19 @@ static int put_element(
 
 static int put_main(struct html *html, struct hyb_error *err)
 {
+	FILE *out = open_escaped(html->job->file);
 	int r;
 
-	html->out = open_escaped(html->job->file);
-	if (!html->out)
+	if (!out)
 		return convert_no_memory(err);
-	fputs("<script type=\"application/json\" id=\"data\">{", html->job->file);
+	fputs("<script type=\"application/json\" id=\"data\">", html->job->file);
+	html->json = (struct json){.out = out};
+	json_object(&html->json, NULL);
 	r = put_data(html, err);
-	fputs(",\n\"notes\":", html->out);
-	convert_put_notes(html->job, html->out);
-	fputc('}', html->out);
-	if (fclose(html->out) && !r)
+	json_line(&html->json);
+	convert_put_notes(html->job, &html->json, "notes");
+	json_end(&html->json);
+	if (fclose(out) && !r)
 		r = error_set(err, HYB_EIO, "cannot be written");
 	fputs("</script>\n", html->job->file);
 	profile_flat_release(&html->functions);

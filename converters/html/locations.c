@@ -1,8 +1,6 @@
 /* What each thread has of the functions with most time, from a profile of each thread apart. */
-#include <inttypes.h>
 #include <stdlib.h>
 
-#include "base/json.h"
 #include "converters/formats.h"
 #include "converters/html/page.h"
 #include "base/strings.h"
@@ -97,37 +95,40 @@ static int take_all(struct locations *l, struct hyb_error *err)
 
 static void put_matrix(const struct locations *l, const char *key, const uint64_t *values)
 {
-	FILE *out = l->html->out;
+	struct json *json = &l->html->json;
 
-	fprintf(out, ",\n\"%s\":[", key);
+	json_line(json);
+	json_array(json, key);
 	for (size_t i = 0; i < l->functions; i++) {
-		fputs(i ? ",\n[" : "\n[", out);
+		json_line(json);
+		json_array(json, NULL);
 		for (size_t k = 0; k < l->count; k++)
-			fprintf(out, "%s%" PRIu64, k ? "," : "", values[i * l->count + k]);
-		fputc(']', out);
+			json_number(json, NULL, values[i * l->count + k]);
+		json_end(json);
 	}
-	fputc(']', out);
+	json_end(json);
 }
 
 static void put(const struct locations *l)
 {
 	const struct profile_node *nodes = l->apart.nodes;
-	FILE *out = l->html->out;
+	struct json *json = &l->html->json;
 	uint32_t top = nodes[0].first_child;
 
-	fputs(",\n\"locations\":{\"names\":[", out);
-	for (size_t i = 0; i < l->count; i++, top = nodes[top].next_sibling) {
-		fputs(i ? "," : "", out);
-		json_string(out, nodes[top].name);
-	}
-	fputs("],\"totals\":[", out);
+	json_line(json);
+	json_object(json, "locations");
+	json_array(json, "names");
+	for (size_t i = 0; i < l->count; i++, top = nodes[top].next_sibling)
+		json_text(json, NULL, nodes[top].name);
+	json_end(json);
+	json_array(json, "totals");
 	top = nodes[0].first_child;
 	for (size_t i = 0; i < l->count; i++, top = nodes[top].next_sibling)
-		fprintf(out, "%s%" PRIu64, i ? "," : "", nodes[top].inclusive);
-	fputc(']', out);
+		json_number(json, NULL, nodes[top].inclusive);
+	json_end(json);
 	put_matrix(l, "inclusive", l->inclusive);
 	put_matrix(l, "exclusive", l->exclusive);
-	fputc('}', out);
+	json_end(json);
 }
 
 /* How many of the threads and functions are compared; those with most time are. */

@@ -5,6 +5,7 @@
 #ifndef HYB_HTML_PAGE_H
 #define HYB_HTML_PAGE_H
 
+#include "base/json.h"
 #include "converters/converter.h"
 #include "profile/views/views.h"
 
@@ -16,7 +17,7 @@
 
 struct html {
 	const struct convert_job *job; /* with the bounds that are applied */
-	FILE *out; /* where '<' becomes what ends no element of the page */
+	struct json json; /* to where '<' becomes what ends no element of the page */
 	struct convert_profile whole; /* of all locations together, nothing left out */
 	struct profile_flat functions; /* of it; most time of their own first */
 };

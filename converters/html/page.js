@@ -123,18 +123,18 @@ flame("reverse", true);
 
 const functions = data.functions.map((row, index) => ({
 	index, name: row[0], module: data.names[row[1]], file: data.names[row[2]], line: row[3],
-	probe: row[4] === 2, inclusive: row[5], exclusive: row[6], blocked: row[7], calls: row[8],
-	samples: row[9], metrics: row.slice(10),
+	probe: row[4] === 2, metrics: row.slice(5 + data.fields.length),
+	...Object.fromEntries(data.fields.map((key, i) => [key.replace("_ns", ""), row[5 + i]])),
 }));
 const number = (n) => n ? n.toLocaleString("en") : "";
 const columns = [
 	{title: "Function", key: (f) => f.name, text: true},
-	{title: `Inclusive ${unitName}`, key: (f) => f.inclusive, show: time},
-	{title: `Exclusive ${unitName}`, key: (f) => f.exclusive, show: time},
-	{title: "Excl. %", key: (f) => f.exclusive, show: (ns) => share(ns, data.total).toFixed(1)},
-	{title: `Blocked ${unitName}`, key: (f) => f.blocked, show: (ns) => ns ? time(ns) : ""},
-	{title: "Calls", key: (f) => f.calls, show: number},
-	{title: "Samples", key: (f) => f.samples, show: number},
+	...data.fields.flatMap((key) => {
+		const name = key.replace("_ns", ""), title = name[0].toUpperCase() + name.slice(1).replaceAll("_", " ");
+		const column = name === key ? {title, show: number} : {title: `${title} ${unitName}`, show: name === "blocked" ? (ns) => ns ? time(ns) : "" : time};
+		const share_of_all = {title: "Excl. %", key: (f) => f.exclusive, show: (ns) => share(ns, data.total).toFixed(1)};
+		return [{...column, key: (f) => f[name]}, ...(name === "exclusive" ? [share_of_all] : [])];
+	}),
 	...data.metrics.flatMap((m, i) => ["inclusive", "exclusive"].map((part, k) => (
 		{title: `${m.name} ${part}`, key: (f) => f.metrics[2 * i + k] ?? 0, show: number, optional: true}))),
 	{title: "Module", key: (f) => f.module, show: base, text: true, optional: true},

@@ -2,11 +2,9 @@
  * In which function each thread was, by bins of time: that in which it was longest. A row is runs of bins
  * with the same one, so that the page grows with what changes, and no more than its bounds say.
  */
-#include <inttypes.h>
 #include <stdlib.h>
 
 #include "base/array.h"
-#include "base/json.h"
 #include "converters/events/convert_events.h"
 #include "converters/formats.h"
 #include "converters/html/page.h"
@@ -26,7 +24,6 @@ struct bins {
 	uint64_t width; /* ns of a bin */
 	size_t count;
 	/* of the location: */
-	const char *comma;
 	size_t rows, left_out;
 	uint64_t *spent; /* by number, in this bin */
 	uint32_t *touched; /* numbers with something there */
@@ -36,16 +33,16 @@ struct bins {
 	uint64_t time; /* up to which is accounted for */
 	size_t bin, run; /* that is being filled; bins of `number` that are not written yet */
 	uint32_t number;
-	bool any; /* something of the row was written */
 };
 
 /* ---------------------------------------------------------------- one row */
 
 static void put_run(struct bins *b)
 {
-	if (b->run)
-		fprintf(b->html->out, "%s%zu,%" PRIu32, b->any ? "," : "", b->run, b->number);
-	b->any |= b->run > 0;
+	if (b->run) {
+		json_number(&b->html->json, NULL, b->run);
+		json_number(&b->html->json, NULL, b->number);
+	}
 	b->run = 0;
 }
 
@@ -119,12 +116,11 @@ static int begin(void *data, const struct events_location *location, uint64_t ti
 	}
 	b->rows++;
 	profile_name_location(location->info, name);
-	fprintf(b->html->out, "%s{\"name\":", b->comma);
-	json_string(b->html->out, name);
-	fputs(",\"runs\":[", b->html->out);
-	b->comma = ",\n";
+	json_line(&b->html->json);
+	json_object(&b->html->json, NULL);
+	json_text(&b->html->json, "name", name);
+	json_array(&b->html->json, "runs");
 	b->depth = b->bin = b->run = 0;
-	b->any = false;
 	b->time = 0;
 	advance(b, NOT_THERE, time);
 	return 0;
@@ -158,7 +154,8 @@ static int end(void *data, uint64_t time)
 	if (b->touched_count)
 		close_bin(b);
 	put_run(b);
-	fputs("]}", b->html->out);
+	json_end(&b->html->json);
+	json_end(&b->html->json);
 	return 0;
 }
 
@@ -202,16 +199,18 @@ static void choose_bins(struct bins *b)
 static void put_functions(const struct bins *b)
 {
 	const struct function *functions = b->functions.rows;
+	struct json *json = &b->html->json;
 
-	fputs("],\"functions\":[null,null", b->html->out);
+	json_array(json, "functions");
+	json_null(json, NULL);
+	json_null(json, NULL);
 	for (size_t i = 0; i < b->functions.count; i++) {
-		fputs(",[", b->html->out);
-		json_string(b->html->out, functions[i].name);
-		fputc(',', b->html->out);
-		json_string(b->html->out, functions[i].module);
-		fputc(']', b->html->out);
+		json_array(json, NULL);
+		json_text(json, NULL, functions[i].name);
+		json_text(json, NULL, functions[i].module);
+		json_end(json);
 	}
-	fputs("]}", b->html->out);
+	json_end(json);
 }
 
 static int run(struct bins *b, struct hyb_error *err)
@@ -223,11 +222,14 @@ static int run(struct bins *b, struct hyb_error *err)
 	if (number_nodes(b))
 		return convert_no_memory(err);
 	choose_bins(b);
-	fprintf(b->html->out, "{\"length\":%" PRIu64 ",\"width\":%" PRIu64 ",\"rows\":[\n", b->length,
-		b->width);
-	b->comma = "";
+	json_object(&b->html->json, "timeline");
+	json_number(&b->html->json, "length", b->length);
+	json_number(&b->html->json, "width", b->width);
+	json_array(&b->html->json, "rows");
 	r = events_walk_run(&b->walk, &sink, err);
+	json_end(&b->html->json);
 	put_functions(b);
+	json_end(&b->html->json);
 	if (!r && b->left_out)
 		convert_say(b->html->job, "%zu threads are left out of the timeline, which has 2,000",
 			b->left_out);
@@ -239,10 +241,10 @@ int html_put_timeline(struct html *html, struct hyb_error *err)
 	struct bins b = {.html = html};
 	int r;
 
-	fputs(",\n\"timeline\":", html->out);
+	json_line(&html->json);
 	r = events_walk_make(html->job, PROFILE_FUNCTION, &b.walk, err);
 	if (!r && !b.walk.total)
-		fputs("null", html->out);
+		json_null(&html->json, "timeline");
 	else if (!r)
 		r = run(&b, err);
 	events_walk_release(&b.walk);

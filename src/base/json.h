@@ -1,8 +1,10 @@
-/* JSON and CSV text: for whatever writes either. */
+/* JSON text: for whatever writes it. */
 #ifndef HYB_JSON_H
 #define HYB_JSON_H
 
+#include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <stdio.h>
 
 /* Bytes of the UTF-8 character at `text`, or 0 if it is none (too long, a surrogate, too large, the end). */
@@ -39,51 +41,38 @@ static inline size_t utf8_length(const char *text)
 }
 
 /* A quoted string; bytes that are not UTF-8 become U+FFFD. */
-static inline void json_string(FILE *out, const char *text)
+void json_string(FILE *out, const char *text);
+
+/*
+ * Writes one JSON text: commas, quotes and what closes are its own. Zero bytes with `out` begin one. `key` is
+ * the name of a member of an object, NULL in an array and in front of the whole. At most 64 levels.
+ */
+struct json {
+	FILE *out;
+	uint64_t filled, arrays; /* bits, by level: something stands there; it is an array */
+	unsigned depth;
+	bool line; /* what comes next begins a line */
+};
+
+void json_object(struct json *json, const char *key);
+void json_array(struct json *json, const char *key);
+void json_end(struct json *json); /* of the innermost object or array */
+
+void json_text(struct json *json, const char *key, const char *text); /* NULL: null */
+void json_number(struct json *json, const char *key, uint64_t value);
+void json_signed(struct json *json, const char *key, int64_t value);
+void json_bool(struct json *json, const char *key, bool value);
+void json_null(struct json *json, const char *key);
+void json_id(struct json *json, const char *key, uint64_t value); /* a text of 16 hexadecimal digits */
+/* What is not finite becomes null. So many digits behind the point; so many that say something (17: exactly).
+ */
+void json_fixed(struct json *json, const char *key, double value, int digits);
+void json_real(struct json *json, const char *key, double value, int digits);
+
+/* The next value, with its key, begins a line. */
+static inline void json_line(struct json *json)
 {
-	const char *plain = text; /* from here on nothing needs a second look */
-
-	fputc('"', out);
-	while (*text) {
-		unsigned char c = (unsigned char)*text;
-		size_t n = utf8_length(text);
-
-		if (n && c != '"' && c != '\\' && c >= 0x20 && c != 0x7f) {
-			text += n;
-			continue;
-		}
-		fwrite(plain, 1, (size_t)(text - plain), out);
-		if (!n)
-			fputs("\\ufffd", out);
-		else if (c == '"' || c == '\\')
-			fprintf(out, "\\%c", c);
-		else
-			fprintf(out, "\\u%04x", c);
-		plain = ++text;
-	}
-	fwrite(plain, 1, (size_t)(text - plain), out);
-	fputc('"', out);
-}
-
-/* The same for CSV; line breaks stay as they are. */
-static inline void csv_string(FILE *out, const char *text)
-{
-	const char *plain = text;
-
-	fputc('"', out);
-	while (*text) {
-		size_t n = utf8_length(text);
-
-		if (n && *text != '"') {
-			text += n;
-			continue;
-		}
-		fwrite(plain, 1, (size_t)(text - plain), out);
-		fputs(n ? "\"\"" : "\xef\xbf\xbd", out);
-		plain = ++text;
-	}
-	fwrite(plain, 1, (size_t)(text - plain), out);
-	fputc('"', out);
+	json->line = true;
 }
 
 #endif

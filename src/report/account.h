@@ -41,6 +41,6 @@ void account_release(struct account *account);
 
 /* Lines and members of the quality block. */
 void report_quality_account(const struct style *style, const struct account *account);
-void report_json_account(FILE *out, const struct account *account);
+void report_json_account(struct json *json, const struct account *account);
 
 #endif

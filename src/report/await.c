@@ -1,7 +1,6 @@
 /* What Python's coroutines waited: their own table, since it is no time of a thread. */
 #include <inttypes.h>
 
-#include "base/json.h"
 #include "report.h"
 
 void report_awaits(struct style *style, const struct profile *profile)
@@ -30,21 +29,24 @@ void report_awaits(struct style *style, const struct profile *profile)
 	}
 }
 
-void report_json_awaits(FILE *out, const struct profile *profile)
+void report_json_awaits(struct json *json, const struct profile *profile)
 {
 	size_t count;
 	const struct profile_node *rows = profile_awaits(profile, &count);
 
 	if (!count)
 		return;
-	fputs(",\n\"awaiting\":[", out);
+	json_line(json);
+	json_array(json, "awaiting");
 	for (size_t i = 0; i < count; i++) {
-		fprintf(out, "%s\n{\"name\":", i ? "," : "");
-		json_string(out, rows[i].name);
-		fputs(",\"file\":", out);
-		json_string(out, rows[i].file);
-		fprintf(out, ",\"line\":%u,\"suspensions\":%" PRIu64 ",\"awaited_ns\":%" PRIu64 "}",
-			rows[i].line, rows[i].calls, rows[i].inclusive);
+		json_line(json);
+		json_object(json, NULL);
+		json_text(json, "name", rows[i].name);
+		json_text(json, "file", rows[i].file);
+		json_number(json, "line", rows[i].line);
+		json_number(json, "suspensions", rows[i].calls);
+		json_number(json, "awaited_ns", rows[i].inclusive);
+		json_end(json);
 	}
-	fputc(']', out);
+	json_end(json);
 }

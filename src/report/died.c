@@ -10,7 +10,6 @@
 #include <sys/wait.h>
 
 #include "base/array.h"
-#include "base/json.h"
 #include "text.h"
 
 #define LIST_MAX 3 /* that are named */
@@ -139,18 +138,18 @@ void report_died(const struct style *style, const struct hyb_experiment *experim
 	free(deaths.list);
 }
 
-void report_json_died(FILE *out, const struct hyb_experiment *experiment)
+void report_json_died(struct json *json, const struct hyb_experiment *experiment)
 {
 	struct deaths deaths = find(experiment);
 
-	fputs(",\"failed_ranks\":[", out);
+	json_array(json, "failed_ranks");
 	for (size_t i = 0; i < deaths.count; i++) {
-		fprintf(out, "%s{\"rank\":%u,\"host\":", i ? "," : "", deaths.list[i].rank);
-		json_string(out, deaths.list[i].host);
-		fputs(",\"status\":", out);
-		json_string(out, deaths.list[i].status);
-		fputc('}', out);
+		json_object(json, NULL);
+		json_number(json, "rank", deaths.list[i].rank);
+		json_text(json, "host", deaths.list[i].host);
+		json_text(json, "status", deaths.list[i].status);
+		json_end(json);
 	}
-	fputc(']', out);
+	json_end(json);
 	free(deaths.list);
 }

@@ -13,19 +13,15 @@
 static void get_before(const void *nodes, size_t i, struct sheet_thing *ret)
 {
 	const struct profile_diff_node *n = (const struct profile_diff_node *)nodes + i;
-	const struct profile_values *v = &n->before;
 
-	*ret = (struct sheet_thing){
-		v->inclusive, v->exclusive + v->blocked, v->calls, v->samples, n->parent, true};
+	*ret = (struct sheet_thing){n->before, n->parent, n->kind, true};
 }
 
 static void get_after(const void *nodes, size_t i, struct sheet_thing *ret)
 {
 	const struct profile_diff_node *n = (const struct profile_diff_node *)nodes + i;
-	const struct profile_values *v = &n->after;
 
-	*ret = (struct sheet_thing){
-		v->inclusive, v->exclusive + v->blocked, v->calls, v->samples, n->parent, true};
+	*ret = (struct sheet_thing){n->after, n->parent, n->kind, true};
 }
 
 /* A value of a side; of time in ns, exactly. */
@@ -66,7 +62,8 @@ static int order(struct difference *d, struct profile_diff *diff)
 	return r;
 }
 
-int difference_make(struct difference *d, struct profile_diff *diff, const struct column_set *set)
+int difference_make(struct difference *d, const struct report_options *options, struct profile_diff *diff,
+	const struct column_set *set)
 {
 	size_t first = set->shown_count ? set->shown[0] : set->metrics, count = profile_diff_count(diff);
 	int r;
@@ -74,9 +71,11 @@ int difference_make(struct difference *d, struct profile_diff *diff, const struc
 	*d = (struct difference){.nodes = profile_diff_nodes(diff),
 		.set = set,
 		.column = set->items[first].ratio ? set->metrics : first};
-	r = sheet_make(&d->before, set, profile_diff_before(diff), d->nodes, count, get_before, false);
+	r = sheet_make(
+		&d->before, options, set, profile_diff_before(diff), d->nodes, count, get_before, false);
 	if (!r)
-		r = sheet_make(&d->after, set, profile_diff_after(diff), d->nodes, count, get_after, false);
+		r = sheet_make(
+			&d->after, options, set, profile_diff_after(diff), d->nodes, count, get_after, false);
 	if (!r)
 		r = order(d, diff);
 	if (r)

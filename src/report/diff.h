@@ -13,7 +13,8 @@ struct difference {
 };
 
 /* Puts nodes in the order of the changes of that column. 0 or HYB_ENOMEM; the other two must live as long. */
-int difference_make(struct difference *difference, struct profile_diff *diff, const struct column_set *set);
+int difference_make(struct difference *difference, const struct report_options *options,
+	struct profile_diff *diff, const struct column_set *set);
 void difference_release(struct difference *difference);
 
 /* Whether a change at or below a node reaches the threshold of the options. */
@@ -25,7 +26,7 @@ void difference_links(const void *nodes, uint32_t i, uint32_t *ret_child, uint32
 
 /* Text; JSON and CSV are in report/machine.c. 0, or HYB_ENOMEM. */
 int report_diff(struct style *style, const struct report_options *options, const struct difference *d);
-int report_json_diff(FILE *out, const struct report_options *options, const struct difference *d);
+int report_json_diff(struct json *json, const struct report_options *options, const struct difference *d);
 int report_csv_diff(FILE *out, const struct report_options *options, const struct difference *d);
 
 #endif

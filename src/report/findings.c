@@ -1,9 +1,7 @@
 /* What analyses found: as text, or as JSON. */
-#include <inttypes.h>
 #include <stdlib.h>
 
 #include "analysis/finding.h"
-#include "base/json.h"
 #include "text.h"
 
 int report_findings_make(struct report_inputs *inputs, const struct profile *profile, struct hyb_error *err)
@@ -80,113 +78,113 @@ static void put_text(const struct style *style, const struct report_options *o,
 
 /* ----------------------------------------------------------------- JSON */
 
-static void json_path(FILE *out, const struct profile_node *nodes, uint32_t node)
+static void json_path(struct json *json, const struct profile_node *nodes, uint32_t node)
 {
-	const char *comma = "";
-
-	fputc('[', out);
-	for (; node; node = nodes[node].parent, comma = ",") {
-		fprintf(out, "%s{\"name\":", comma);
-		json_string(out, nodes[node].name);
-		fputs(",\"file\":", out);
-		json_string(out, nodes[node].file);
-		fprintf(out, ",\"line\":%u}", nodes[node].line);
+	json_array(json, "where");
+	for (; node; node = nodes[node].parent) {
+		json_object(json, NULL);
+		json_text(json, "name", nodes[node].name);
+		json_text(json, "file", nodes[node].file);
+		json_number(json, "line", nodes[node].line);
+		json_end(json);
 	}
-	fputc(']', out);
+	json_end(json);
 }
 
-static void json_location(FILE *out, const struct hyb_location_info *location)
+/* Begins an object of a location. */
+static void json_location(struct json *json, const struct hyb_location_info *location)
 {
 	const struct hyb_process *p = location->process;
 
-	fprintf(out, "\"pid\":%" PRIu32 ",\"tid\":%" PRIu32, p->pid, location->tid);
-	if (p->world && p->rank != HYB_RANK_NONE)
-		fprintf(out, ",\"world\":\"%016" PRIx64 "\",\"rank\":%" PRIu32, p->world, p->rank);
+	json_object(json, NULL);
+	json_number(json, "pid", p->pid);
+	json_number(json, "tid", location->tid);
+	if (p->world && p->rank != HYB_RANK_NONE) {
+		json_id(json, "world", p->world);
+		json_number(json, "rank", p->rank);
+	}
 }
 
-static void json_lists(FILE *out, const struct profile_node *nodes, const struct finding *f)
+static void json_lists(struct json *json, const struct profile_node *nodes, const struct finding *f)
 {
-	fputs(",\"who\":[", out);
+	json_array(json, "who");
 	for (size_t i = 0; i < f->who_count; i++) {
-		fputs(i ? ",{" : "{", out);
-		json_location(out, f->who[i].location);
-		fprintf(out, ",\"share\":%.6f}", f->who[i].share);
+		json_location(json, f->who[i].location);
+		json_fixed(json, "share", f->who[i].share, 6);
+		json_end(json);
 	}
-	fputs("],\"because\":[", out);
+	json_end(json);
+	json_array(json, "because");
 	for (size_t i = 0; i < f->because_count; i++) {
-		fputs(i ? ",{" : "{", out);
-		json_location(out, f->because[i].location);
-		fprintf(out, ",\"share\":%.6f,\"where\":", f->because[i].share);
-		json_path(out, nodes, f->because[i].node);
-		fputc('}', out);
+		json_location(json, f->because[i].location);
+		json_fixed(json, "share", f->because[i].share, 6);
+		json_path(json, nodes, f->because[i].node);
+		json_end(json);
 	}
-	fputs("],\"instances\":[", out);
+	json_end(json);
+	json_array(json, "instances");
 	for (size_t i = 0; i < f->instance_count; i++) {
-		fputs(i ? ",{" : "{", out);
-		json_location(out, f->instances[i].location);
-		fprintf(out, ",\"time_ns\":%" PRIu64 ",\"duration_ns\":%" PRIu64 ",\"where\":",
-			f->instances[i].time, f->instances[i].duration);
-		json_path(out, nodes, f->instances[i].node);
-		fputc('}', out);
+		json_location(json, f->instances[i].location);
+		json_number(json, "time_ns", f->instances[i].time);
+		json_number(json, "duration_ns", f->instances[i].duration);
+		json_path(json, nodes, f->instances[i].node);
+		json_end(json);
 	}
-	fputc(']', out);
+	json_end(json);
 }
 
-static void json_kinds(FILE *out, const struct findings *findings)
+static void json_kinds(struct json *json, const struct findings *findings)
 {
-	const char *comma = "";
-
-	fputs(",\n\"finding_kinds\":[", out);
+	json_line(json);
+	json_array(json, "finding_kinds");
 	for (size_t i = 0; i < findings->count; i++) {
 		const struct finding_kind *kind = findings->items[i].kind;
 
 		if (!is_first_of_kind(findings, i))
 			continue;
-		fprintf(out, "%s\n{\"kind\":\"%s\",\"name\":", comma, kind->key);
-		json_string(out, kind->name);
-		fputs(",\"meaning\":", out);
-		json_string(out, kind->meaning);
-		fputs(",\"computed\":", out);
-		json_string(out, kind->computed);
-		fputs(",\"advice\":", out);
-		json_string(out, kind->advice);
-		fputc('}', out);
-		comma = ",";
+		json_line(json);
+		json_object(json, NULL);
+		json_text(json, "kind", kind->key);
+		json_text(json, "name", kind->name);
+		json_text(json, "meaning", kind->meaning);
+		json_text(json, "computed", kind->computed);
+		json_text(json, "advice", kind->advice);
+		json_end(json);
 	}
-	fputc(']', out);
+	json_end(json);
 }
 
-static void put_json(FILE *out, const struct report_options *o, const struct findings *findings,
+static void put_json(struct json *json, const struct report_options *o, const struct findings *findings,
 	const struct profile_node *nodes)
 {
-	const char *comma = "";
-
-	fputs(",\n\"findings\":[", out);
+	json_line(json);
+	json_array(json, "findings");
 	for (size_t i = 0; i < findings->count; i++) {
 		const struct finding *f = &findings->items[i];
 
 		if (!is_shown(o, f))
 			continue;
-		fprintf(out,
-			"%s\n{\"kind\":\"%s\",\"severity_ns\":%" PRIu64 ",\"share\":%.6f,\"count\":%" PRIu64
-			",\"confidence\":%.3f,\"text\":",
-			comma, f->kind->key, f->severity, f->share, f->count, f->confidence);
-		json_string(out, f->text);
-		fputs(",\"where\":", out);
-		json_path(out, nodes, f->node);
-		json_lists(out, nodes, f);
-		fputc('}', out);
-		comma = ",";
+		json_line(json);
+		json_object(json, NULL);
+		json_text(json, "kind", f->kind->key);
+		json_number(json, "severity_ns", f->severity);
+		json_fixed(json, "share", f->share, 6);
+		json_number(json, "count", f->count);
+		json_fixed(json, "confidence", f->confidence, 3);
+		json_text(json, "text", f->text);
+		json_path(json, nodes, f->node);
+		json_lists(json, nodes, f);
+		json_end(json);
 	}
-	fputc(']', out);
-	json_kinds(out, findings);
+	json_end(json);
+	json_kinds(json, findings);
 }
 
-void report_findings(const struct style *style, const struct report_options *options,
+void report_findings(struct style *style, const struct report_options *options,
 	const struct report_inputs *inputs, const struct profile *profile)
 {
 	if (options->output == REPORT_JSON)
-		put_json(style->out, options, inputs->findings, profile_nodes(profile));
+		put_json(&style->json, options, inputs->findings, profile_nodes(profile));
 	else
 		put_text(style, options, inputs->findings, profile_nodes(profile));
 }

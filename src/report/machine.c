@@ -1,9 +1,7 @@
 /* JSON and CSV: everything, exactly, in nanoseconds. The man page describes both. */
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/json.h"
 #include "format/words.h"
 #include "diff.h"
 #include "table.h"
@@ -11,32 +9,18 @@
 /* ---------------------------------------------------------------- JSON */
 
 struct machine {
-	FILE *out;
+	struct json *json; /* or csv */
+	struct csv csv;
 	const struct report_options *options;
 	const struct report_over *over; /* NULL: no columns over ranks */
-	const struct sheet *sheet; /* NULL: no metrics */
-	const struct difference *diff; /* in the place of all that */
-	uint64_t least; /* ns */
+	const struct sheet *sheet;
+	const struct difference *diff; /* in the place of both */
 	uint32_t count; /* JSON: nodes printed so far, the id of the next */
 	char *path; /* CSV: names down to the node, joined by ';' */
 	size_t *levels; /* at each level: JSON: id of the node, CSV: length of the path */
 	size_t path_room, level_room;
 	bool failed;
 };
-
-/* What is left out is what is left out of the text. */
-static uint64_t least_of(const struct report_options *options, uint64_t total, uint64_t waited)
-{
-	return (uint64_t)(options->threshold / 100 * (double)(total > waited ? total - waited : total));
-}
-
-static struct machine machine_of(
-	FILE *out, const struct report_options *options, const struct profile_node *nodes)
-{
-	return (struct machine){.out = out,
-		.options = options,
-		.least = least_of(options, nodes->inclusive, table_waited(options, nodes))};
-}
 
 /* Makes room for m->levels[level]; if there is none, nothing is right any more. */
 static bool level_room(struct machine *m, size_t level)
@@ -62,21 +46,14 @@ static int walk(struct walker *walker, struct machine *m)
 	return r || m->failed ? HYB_ENOMEM : 0;
 }
 
-static void put_identity(FILE *out, uint8_t kind, const char *name, const char *file, unsigned line)
+static void put_identity(struct json *json, uint8_t kind, const char *name, const char *file, unsigned line,
+	const char *module)
 {
-	fputs("\"name\":", out);
-	json_string(out, name);
-	fprintf(out, ",\"kind\":\"%s\",\"file\":", word_key(&profile_kind_words, kind));
-	json_string(out, file);
-	fprintf(out, ",\"line\":%u", line);
-}
-
-static void put_values(FILE *out, uint64_t samples, uint64_t inclusive, uint64_t exclusive, uint64_t blocked)
-{
-	fprintf(out,
-		",\"samples\":%" PRIu64 ",\"inclusive_ns\":%" PRIu64 ",\"exclusive_ns\":%" PRIu64
-		",\"blocked_ns\":%" PRIu64,
-		samples, inclusive, exclusive, blocked);
+	json_text(json, "name", name);
+	json_text(json, "kind", word_key(&profile_kind_words, kind));
+	json_text(json, "file", file);
+	json_number(json, "line", line);
+	json_text(json, "module", module);
 }
 
 static const struct profile_node *node_at(const struct walker *w, uint32_t i)
@@ -96,9 +73,7 @@ static bool node_visible(const struct walker *w, uint32_t i)
 {
 	const struct machine *m = w->data;
 
-	if (m->sheet && m->sheet->set->shown_count)
-		return sheet_share(m->sheet, m->sheet->size[i]) >= m->options->threshold;
-	return node_at(w, i)->inclusive >= m->least;
+	return sheet_shows(m->sheet, i);
 }
 
 /* Begins an object: its id, and where it hangs. */
@@ -107,12 +82,14 @@ static void begin_node(const struct walker *w)
 	struct machine *m = w->data;
 
 	m->failed = m->failed || !level_room(m, w->level);
-	fprintf(m->out, "%s\n{\"id\":%" PRIu32, m->count ? "," : "", m->count);
+	json_line(m->json);
+	json_object(m->json, NULL);
+	json_number(m->json, "id", m->count);
 	if (w->level && !m->failed)
-		fprintf(m->out, ",\"parent\":%zu", m->levels[w->level - 1]);
+		json_number(m->json, "parent", m->levels[w->level - 1]);
 	else
-		fputs(",\"parent\":null", m->out);
-	fprintf(m->out, ",\"depth\":%zu,", w->level);
+		json_null(m->json, "parent");
+	json_number(m->json, "depth", w->level);
 	if (!m->failed)
 		m->levels[w->level] = m->count;
 	m->count++;
@@ -122,26 +99,24 @@ static void json_node(const struct walker *w, uint32_t i)
 {
 	const struct profile_node *n = node_at(w, i);
 	const struct machine *m = w->data;
-	FILE *out = m->out;
+	const struct field_row row = sheet_row(m->sheet, i);
 
 	begin_node(w);
-	put_identity(out, n->kind, n->name, n->file, n->line);
-	fputs(",\"module\":", out);
-	json_string(out, n->module);
-	fprintf(out, ",\"calls\":%" PRIu64 ",\"skipped\":%" PRIu64, n->calls, n->skipped);
-	put_values(out, n->samples, n->inclusive, n->exclusive, n->blocked);
-	fprintf(out, ",\"guess\":%s,\"python\":%s,\"mpi\":%s", n->guess ? "true" : "false",
-		n->python ? "true" : "false", n->mpi ? "true" : "false");
-	if (n->mpi || n->messages)
-		fprintf(out,
-			",\"messages\":%" PRIu64 ",\"sent_bytes\":%" PRIu64 ",\"received_bytes\":%" PRIu64,
-			n->messages, n->sent, n->received);
+	put_identity(m->json, n->kind, n->name, n->file, n->line, n->module);
+	fields_json(m->json, &row, m->sheet->view);
+	json_bool(m->json, "guess", n->guess);
+	json_bool(m->json, "python", n->python);
+	json_bool(m->json, "mpi", n->mpi);
+	if (n->mpi || n->messages) {
+		json_number(m->json, "messages", n->messages);
+		json_number(m->json, "sent_bytes", n->sent);
+		json_number(m->json, "received_bytes", n->received);
+	}
 	if (m->over)
 		report_json_spread(
-			out, &m->over->spreads[n->spread], m->over->ranks, m->over->metric ? "" : "_ns");
-	if (m->sheet)
-		sheet_json(out, m->sheet, i);
-	fputc('}', out);
+			m->json, &m->over->spreads[n->spread], m->over->ranks, m->over->metric ? "" : "_ns");
+	sheet_json(m->json, m->sheet, i);
+	json_end(m->json);
 }
 
 /* The list of what the walk enters. */
@@ -149,28 +124,31 @@ static int json_nodes(struct walker *walker, struct machine *m)
 {
 	int r;
 
-	fputs(",\n\"nodes\":[", m->out);
+	json_line(m->json);
+	json_array(m->json, "nodes");
 	r = walk(walker, m);
-	fputc(']', m->out);
+	json_end(m->json);
 	return r;
 }
 
-int report_json_tree(FILE *out, const struct report_options *options, const struct profile_node *nodes,
-	const struct report_over *over, const struct sheet *sheet)
+static struct walker node_walker(struct machine *m, void (*enter)(const struct walker *walker, uint32_t i))
 {
-	struct machine m = machine_of(out, options, nodes);
-	struct walker walker = {.tree = nodes,
+	return (struct walker){.tree = m->sheet->things,
 		.links = node_links,
 		.visible = node_visible,
-		.depth = options->depth,
-		.data = &m,
-		.enter = json_node};
+		.depth = m->options->depth,
+		.data = m,
+		.enter = enter};
+}
 
-	m.over = over;
-	m.sheet = sheet;
+int report_json_tree(struct json *json, const struct sheet *sheet, const struct report_over *over)
+{
+	struct machine m = {.json = json, .options = sheet->options, .over = over, .sheet = sheet};
+	struct walker walker = node_walker(&m, json_node);
+
 	if (over && over->metric) {
-		fputs(",\n\"over_ranks\":", out);
-		json_string(out, over->metric);
+		json_line(json);
+		json_text(json, "over_ranks", over->metric);
 	}
 	return json_nodes(&walker, &m);
 }
@@ -182,18 +160,19 @@ static bool diff_visible(const struct walker *w, uint32_t i)
 	return difference_shows(m->diff, m->options, i);
 }
 
-static void put_side(
-	FILE *out, const char *key, const struct profile_values *v, const struct sheet *sheet, uint32_t node)
+static void put_side(struct json *json, const char *key, const struct profile_values *v,
+	const struct sheet *sheet, uint32_t node)
 {
+	const struct field_row row = {.now = *v};
+
 	if (!v->present) {
-		fprintf(out, ",\"%s\":null", key);
+		json_null(json, key);
 		return;
 	}
-	fprintf(out, ",\"%s\":{\"calls\":%" PRIu64, key, v->calls);
-	put_values(out, v->samples, v->inclusive, v->exclusive, v->blocked);
-	if (sheet->set->count > 1)
-		sheet_json(out, sheet, node);
-	fputc('}', out);
+	json_object(json, key);
+	fields_json(json, &row, FIELD_DIFF);
+	sheet_json(json, sheet, node);
+	json_end(json);
 }
 
 static void json_diff_node(const struct walker *w, uint32_t i)
@@ -202,12 +181,10 @@ static void json_diff_node(const struct walker *w, uint32_t i)
 	const struct profile_diff_node *n = &m->diff->nodes[i];
 
 	begin_node(w);
-	put_identity(m->out, n->kind, n->name, n->file, n->line);
-	fputs(",\"module\":", m->out);
-	json_string(m->out, n->module);
-	put_side(m->out, "before", &n->before, &m->diff->before, i);
-	put_side(m->out, "after", &n->after, &m->diff->after, i);
-	fputc('}', m->out);
+	put_identity(m->json, n->kind, n->name, n->file, n->line, n->module);
+	put_side(m->json, "before", &n->before, &m->diff->before, i);
+	put_side(m->json, "after", &n->after, &m->diff->after, i);
+	json_end(m->json);
 }
 
 static struct walker diff_walker(struct machine *m, void (*enter)(const struct walker *walker, uint32_t i))
@@ -220,58 +197,34 @@ static struct walker diff_walker(struct machine *m, void (*enter)(const struct w
 		.enter = enter};
 }
 
-int report_json_diff(FILE *out, const struct report_options *options, const struct difference *d)
+int report_json_diff(struct json *json, const struct report_options *options, const struct difference *d)
 {
-	struct machine m = {.out = out, .options = options, .diff = d};
+	struct machine m = {.json = json, .options = options, .diff = d};
 	struct walker walker = diff_walker(&m, json_diff_node);
 
 	return json_nodes(&walker, &m);
 }
 
-static bool row_is_visible(const struct report_options *options, const struct profile_flat *flat, size_t i,
-	uint64_t least, const struct sheet *sheet)
+void report_json_rows(struct json *json, const struct profile_flat *flat, const struct sheet *sheet)
 {
-	if (sheet && sheet->set->shown_count)
-		return sheet_share(sheet, sheet->size[i]) >= options->threshold;
-	return table_weight(&flat->rows[i], options->sort) >= least;
-}
-
-void report_json_rows(FILE *out, const struct report_options *options, const struct profile_flat *flat,
-	const struct sheet *sheet)
-{
-	uint64_t waited, total = table_total(flat, &waited), least = least_of(options, total, waited);
-	const char *comma = "\n";
-
-	fputs(",\n\"rows\":[", out);
+	json_line(json);
+	json_array(json, "rows");
 	for (size_t i = 0; i < flat->count; i++) {
 		const struct profile_row *r = &flat->rows[i];
+		const struct field_row row = sheet_row(sheet, i);
 
-		if (!row_is_visible(options, flat, i, least, sheet))
+		if (!sheet_shows(sheet, i))
 			continue;
-		fprintf(out, "%s{", comma);
-		put_identity(out, r->kind, r->name, r->file, r->line);
-		fputs(",\"module\":", out);
-		json_string(out, r->module);
-		fprintf(out, ",\"calls\":%" PRIu64, r->calls);
-		put_values(out, r->samples, r->inclusive, r->exclusive, r->blocked);
-		fprintf(out, ",\"guess\":%s,\"python\":%s", r->guess ? "true" : "false",
-			r->python ? "true" : "false");
-		if (sheet)
-			sheet_json(out, sheet, i);
-		fputc('}', out);
-		comma = ",\n";
+		json_line(json);
+		json_object(json, NULL);
+		put_identity(json, r->kind, r->name, r->file, r->line, r->module);
+		fields_json(json, &row, sheet->view);
+		json_bool(json, "guess", r->guess);
+		json_bool(json, "python", r->python);
+		sheet_json(json, sheet, i);
+		json_end(json);
 	}
-	fputc(']', out);
-}
-
-void report_json_begin(FILE *out __attribute__((unused)))
-{
-	fputs("{\"hybrid\":\"" HYBRID_VERSION "\"", out);
-}
-
-void report_json_end(FILE *out)
-{
-	fputs("}\n", out);
+	json_end(json);
 }
 
 /* ----------------------------------------------------------------- CSV */
@@ -300,121 +253,113 @@ static bool extend_path(struct machine *m, size_t level, const char *name)
 	return true;
 }
 
-static void csv_begin(
-	const struct walker *w, const char *name, const char *file, unsigned kind, unsigned line)
+static void csv_identity(
+	struct csv *csv, const char *name, unsigned kind, const char *file, unsigned line, const char *module)
+{
+	csv_text(csv, name);
+	csv_plain(csv, word_key(&profile_kind_words, kind));
+	csv_text(csv, file);
+	csv_number(csv, line);
+	if (module)
+		csv_text(csv, module);
+}
+
+static void csv_begin(const struct walker *w, const char *name)
 {
 	struct machine *m = w->data;
 
 	m->failed = m->failed || !extend_path(m, w->level, name);
-	fprintf(m->out, "%zu,", w->level);
-	csv_string(m->out, m->failed ? "" : m->path);
-	fputc(',', m->out);
-	csv_string(m->out, name);
-	fprintf(m->out, ",%s,", word_key(&profile_kind_words, kind));
-	csv_string(m->out, file);
-	fprintf(m->out, ",%u", line);
+	csv_number(&m->csv, w->level);
+	csv_text(&m->csv, m->failed ? "" : m->path);
 }
 
 static void csv_node(const struct walker *w, uint32_t i)
 {
 	const struct profile_node *n = node_at(w, i);
-	const struct machine *m = w->data;
-	FILE *out = m->out;
+	struct machine *m = w->data;
+	const struct field_row row = sheet_row(m->sheet, i);
 
-	csv_begin(w, n->name, n->file, n->kind, n->line);
-	fputc(',', out);
-	csv_string(out, n->module);
-	fprintf(out, ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%d", n->calls,
-		n->skipped, n->samples, n->inclusive, n->exclusive, n->blocked, n->guess);
+	csv_begin(w, n->name);
+	csv_identity(&m->csv, n->name, n->kind, n->file, n->line, n->module);
+	fields_csv(&m->csv, &row, m->sheet->view);
+	csv_number(&m->csv, n->guess);
 	if (m->over)
-		report_csv_spread(out, &m->over->spreads[n->spread], m->over->ranks);
-	if (m->sheet)
-		sheet_csv(out, m->sheet, i);
-	fputc('\n', out);
+		report_csv_spread(&m->csv, &m->over->spreads[n->spread], m->over->ranks);
+	sheet_csv(&m->csv, m->sheet, i);
+	csv_end(&m->csv);
 }
 
-static void csv_side(FILE *out, const struct profile_values *v)
+static void csv_side(struct csv *csv, const struct profile_values *v)
 {
-	fprintf(out, ",%d,%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64, v->present, v->calls,
-		v->samples, v->inclusive, v->exclusive, v->blocked);
+	const struct field_row row = {.now = *v};
+
+	csv_number(csv, v->present);
+	fields_csv(csv, &row, FIELD_DIFF);
 }
 
 static void csv_diff_node(const struct walker *w, uint32_t i)
 {
-	const struct machine *m = w->data;
+	struct machine *m = w->data;
 	const struct profile_diff_node *n = &m->diff->nodes[i];
 
-	csv_begin(w, n->name, n->file, n->kind, n->line);
-	csv_side(m->out, &n->before);
-	csv_side(m->out, &n->after);
-	sheet_csv(m->out, &m->diff->before, i);
-	sheet_csv(m->out, &m->diff->after, i);
-	fputc('\n', m->out);
+	csv_begin(w, n->name);
+	csv_identity(&m->csv, n->name, n->kind, n->file, n->line, NULL);
+	csv_side(&m->csv, &n->before);
+	csv_side(&m->csv, &n->after);
+	sheet_csv(&m->csv, &m->diff->before, i);
+	sheet_csv(&m->csv, &m->diff->after, i);
+	csv_end(&m->csv);
 }
 
-int report_csv_tree(FILE *out, const struct report_options *options, const struct profile_node *nodes,
-	const struct report_over *over, const struct sheet *sheet)
+int report_csv_tree(FILE *out, const struct sheet *sheet, const struct report_over *over)
 {
-	struct machine m = machine_of(out, options, nodes);
-	struct walker walker = {.tree = nodes,
-		.links = node_links,
-		.visible = node_visible,
-		.depth = options->depth,
-		.data = &m,
-		.enter = csv_node};
+	struct machine m = {.csv = {.out = out}, .options = sheet->options, .over = over, .sheet = sheet};
+	struct walker walker = node_walker(&m, csv_node);
 
-	m.over = over;
-	m.sheet = sheet;
-	fprintf(out,
-		"depth,path,name,kind,file,line,module,calls,skipped,samples,"
-		"inclusive_ns,exclusive_ns,blocked_ns,guess%s",
-		!over          ? ""
-		: over->metric ? "," REPORT_CSV_SPREAD("")
-			       : "," REPORT_CSV_SPREAD("_ns"));
-	if (sheet)
-		sheet_csv_heading(out, sheet->set, "");
-	fputc('\n', out);
+	csv_plain(&m.csv, "depth,path,name,kind,file,line,module");
+	fields_csv_heading(&m.csv, "", sheet->view);
+	csv_plain(&m.csv, "guess");
+	if (over)
+		csv_plain(&m.csv, over->metric ? REPORT_CSV_SPREAD("") : REPORT_CSV_SPREAD("_ns"));
+	sheet_csv_heading(&m.csv, sheet->set, "");
+	csv_end(&m.csv);
 	return walk(&walker, &m);
 }
 
 int report_csv_diff(FILE *out, const struct report_options *options, const struct difference *d)
 {
-	struct machine m = {.out = out, .options = options, .diff = d};
+	struct machine m = {.csv = {.out = out}, .options = options, .diff = d};
 	struct walker walker = diff_walker(&m, csv_diff_node);
 
-	fputs("depth,path,name,kind,file,line,before,before_calls,before_samples,before_inclusive_ns,"
-	      "before_exclusive_ns,before_blocked_ns,after,after_calls,after_samples,after_inclusive_ns,"
-	      "after_exclusive_ns,after_blocked_ns",
-		out);
-	sheet_csv_heading(out, d->set, "before ");
-	sheet_csv_heading(out, d->set, "after ");
-	fputc('\n', out);
+	csv_plain(&m.csv, "depth,path,name,kind,file,line,before");
+	fields_csv_heading(&m.csv, "before_", FIELD_DIFF);
+	csv_plain(&m.csv, "after");
+	fields_csv_heading(&m.csv, "after_", FIELD_DIFF);
+	sheet_csv_heading(&m.csv, d->set, "before ");
+	sheet_csv_heading(&m.csv, d->set, "after ");
+	csv_end(&m.csv);
 	return walk(&walker, &m);
 }
 
-void report_csv_rows(FILE *out, const struct report_options *options, const struct profile_flat *flat,
-	const struct sheet *sheet)
+void report_csv_rows(FILE *out, const struct profile_flat *flat, const struct sheet *sheet)
 {
-	uint64_t waited, total = table_total(flat, &waited), least = least_of(options, total, waited);
+	struct csv csv = {.out = out};
 
-	fputs("name,kind,file,line,module,calls,samples,inclusive_ns,exclusive_ns,blocked_ns,guess", out);
-	if (sheet)
-		sheet_csv_heading(out, sheet->set, "");
-	fputc('\n', out);
+	csv_plain(&csv, "name,kind,file,line,module");
+	fields_csv_heading(&csv, "", sheet->view);
+	csv_plain(&csv, "guess");
+	sheet_csv_heading(&csv, sheet->set, "");
+	csv_end(&csv);
 	for (size_t i = 0; i < flat->count; i++) {
 		const struct profile_row *r = &flat->rows[i];
+		const struct field_row row = sheet_row(sheet, i);
 
-		if (!row_is_visible(options, flat, i, least, sheet))
+		if (!sheet_shows(sheet, i))
 			continue;
-		csv_string(out, r->name);
-		fprintf(out, ",%s,", word_key(&profile_kind_words, r->kind));
-		csv_string(out, r->file);
-		fprintf(out, ",%u,", r->line);
-		csv_string(out, r->module);
-		fprintf(out, ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%d", r->calls,
-			r->samples, r->inclusive, r->exclusive, r->blocked, r->guess);
-		if (sheet)
-			sheet_csv(out, sheet, i);
-		fputc('\n', out);
+		csv_identity(&csv, r->name, r->kind, r->file, r->line, r->module);
+		fields_csv(&csv, &row, sheet->view);
+		csv_number(&csv, r->guess);
+		sheet_csv(&csv, sheet, i);
+		csv_end(&csv);
 	}
 }

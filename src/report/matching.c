@@ -3,7 +3,6 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "base/json.h"
 #include "facts.h"
 #include "text.h"
 
@@ -175,48 +174,52 @@ void report_quality_matching(const struct style *style, const struct report_inpu
 		put_match(style, &m->items[i]);
 }
 
-static void json_counts(FILE *out, const char *key, const uint64_t counts[HYB_LONE_COUNT])
+static void json_counts(struct json *json, const char *key, const uint64_t counts[HYB_LONE_COUNT])
 {
-	fprintf(out, ",\"%s\":{", key);
+	json_object(json, key);
 	for (unsigned i = 0; i < HYB_LONE_COUNT; i++)
-		fprintf(out, "%s\"%s\":%" PRIu64, i ? "," : "", word_key(&matching_reasons, i), counts[i]);
-	fputc('}', out);
+		json_number(json, word_key(&matching_reasons, i), counts[i]);
+	json_end(json);
 }
 
-static void json_matching(FILE *out, const struct matching *m)
+static void json_matching(struct json *json, const struct matching *m)
 {
 	const struct hyb_totals *t = &m->totals;
 
-	fprintf(out,
-		"{\"events\":%" PRIu64 ",\"matched\":%" PRIu64 ",\"unsure\":%" PRIu64 ",\"resized\":%" PRIu64
-		",\"reversed\":%" PRIu64 ",\"worst_ns\":%" PRIu64 ",\"unordered\":%" PRIu64,
-		m->totals.events, t->matched, t->unsure, t->resized, t->reversed, t->worst, t->unordered);
+	json_object(json, NULL);
+	json_number(json, "events", m->totals.events);
+	json_number(json, "matched", t->matched);
+	json_number(json, "unsure", t->unsure);
+	json_number(json, "resized", t->resized);
+	json_number(json, "reversed", t->reversed);
+	json_number(json, "worst_ns", t->worst);
+	json_number(json, "unordered", t->unordered);
 	if (m->error == HYB_TIME_UNKNOWN)
-		fputs(",\"clock_error_ns\":null", out);
+		json_null(json, "clock_error_ns");
 	else
-		fprintf(out, ",\"clock_error_ns\":%" PRIu64, m->error);
-	json_counts(out, "sends", t->sends);
-	json_counts(out, "receives", t->receives);
-	fprintf(out, ",\"collectives\":%" PRIu64 ",\"partial\":%" PRIu64 ",\"differing\":%" PRIu64 "}",
-		t->collectives, t->partial, t->differing);
+		json_number(json, "clock_error_ns", m->error);
+	json_counts(json, "sends", t->sends);
+	json_counts(json, "receives", t->receives);
+	json_number(json, "collectives", t->collectives);
+	json_number(json, "partial", t->partial);
+	json_number(json, "differing", t->differing);
+	json_end(json);
 }
 
 /* One for each experiment; null where nothing was matched. */
-void report_json_quality_matching(FILE *out, const struct report_inputs *inputs)
+void report_json_quality_matching(struct json *json, const struct report_inputs *inputs)
 {
 	const struct report_matching *m = inputs->matching;
 
 	if (!m || m->state == REPORT_MATCH_NONE)
 		return;
-	fputs(",\"matching\":[", out);
-	for (size_t i = 0; i < inputs->count; i++) {
-		fputs(i ? "," : "", out);
+	json_array(json, "matching");
+	for (size_t i = 0; i < inputs->count; i++)
 		if (i < m->count && m->items[i].experiment)
-			json_matching(out, &m->items[i].matching);
+			json_matching(json, &m->items[i].matching);
 		else
-			fputs("null", out);
-	}
-	fputc(']', out);
+			json_null(json, NULL);
+	json_end(json);
 }
 
 /* --------------------------------------------------------------- unmatched */
@@ -334,90 +337,103 @@ static void put_text(const struct style *style, const struct report_match *m)
 	put_reversed_rows(style, &m->matching, start);
 }
 
-static void json_end(FILE *out, const struct hyb_end *end)
+/* Members: one end of a message. */
+static void json_message_end(struct json *json, const struct hyb_end *end)
 {
 	const struct hyb_process *p = end->started.location->process;
 
-	fprintf(out,
-		"\"world\":\"%016" PRIx64 "\",\"rank\":%" PRIu32 ",\"pid\":%" PRIu32 ",\"tid\":%" PRIu32
-		",\"function\":",
-		p->world, p->rank, p->pid, end->started.location->tid);
-	json_string(out, matching_function(end));
-	fputs(",\"communicator\":", out);
-	json_string(out, comm_name(end));
+	json_id(json, "world", p->world);
+	json_number(json, "rank", p->rank);
+	json_number(json, "pid", p->pid);
+	json_number(json, "tid", end->started.location->tid);
+	json_text(json, "function", matching_function(end));
+	json_text(json, "communicator", comm_name(end));
 	if (end->peer == HYB_RANK_NONE)
-		fputs(",\"peer\":null,\"foreign\":false", out);
+		json_null(json, "peer");
 	else
-		fprintf(out, ",\"peer\":%" PRIu32 ",\"foreign\":%s", end->peer & ~HYB_RANK_FOREIGN,
-			end->peer & HYB_RANK_FOREIGN ? "true" : "false");
-	fprintf(out, ",\"tag\":%" PRId32 ",\"bytes\":%" PRIu64 ",\"time_ns\":%" PRIu64, end->tag, end->bytes,
-		time_of(end));
+		json_number(json, "peer", end->peer & ~HYB_RANK_FOREIGN);
+	json_bool(json, "foreign", end->peer != HYB_RANK_NONE && end->peer & HYB_RANK_FOREIGN);
+	json_signed(json, "tag", end->tag);
+	json_number(json, "bytes", end->bytes);
+	json_number(json, "time_ns", time_of(end));
 }
 
-static void json_lone(FILE *out, const struct matching *m, const char **comma)
+static void json_lone(struct json *json, const struct matching *m)
 {
-	for (size_t i = 0; i < m->lone_count; i++, *comma = ",") {
-		fprintf(out, "%s\n{\"kind\":\"%s\",\"reason\":\"%s\",", *comma,
-			m->lone[i].is_send ? "send" : "receive", word_key(&matching_reasons, m->lone[i].why));
-		json_end(out, &m->lone[i].end);
-		fputc('}', out);
+	for (size_t i = 0; i < m->lone_count; i++) {
+		json_line(json);
+		json_object(json, NULL);
+		json_text(json, "kind", m->lone[i].is_send ? "send" : "receive");
+		json_text(json, "reason", word_key(&matching_reasons, m->lone[i].why));
+		json_message_end(json, &m->lone[i].end);
+		json_end(json);
 	}
 }
 
-static void json_reversed(FILE *out, const struct matching *m, const char **comma)
+static void json_reversed(struct json *json, const struct matching *m)
 {
-	for (size_t i = 0; i < m->reversed_count; i++, *comma = ",") {
-		fprintf(out, "%s\n{\"by_ns\":%" PRIu64 ",", *comma, m->reversed[i].by);
-		json_end(out, &m->reversed[i].send);
-		fputc('}', out);
+	for (size_t i = 0; i < m->reversed_count; i++) {
+		json_line(json);
+		json_object(json, NULL);
+		json_number(json, "by_ns", m->reversed[i].by);
+		json_message_end(json, &m->reversed[i].send);
+		json_end(json);
 	}
 }
 
-static void put_json(FILE *out, const struct report_matching *m)
+static void put_json(struct json *json, const struct report_matching *m)
 {
-	const char *comma = "";
-
-	fputs(",\n\"unmatched\":[", out);
+	json_line(json);
+	json_array(json, "unmatched");
 	for (size_t e = 0; e < m->count; e++)
-		json_lone(out, &m->items[e].matching, &comma);
-	fputs("],\n\"reversed\":[", out);
-	comma = "";
+		json_lone(json, &m->items[e].matching);
+	json_end(json);
+	json_line(json);
+	json_array(json, "reversed");
 	for (size_t e = 0; e < m->count; e++)
-		json_reversed(out, &m->items[e].matching, &comma);
-	fputc(']', out);
+		json_reversed(json, &m->items[e].matching);
+	json_end(json);
 }
 
-static void csv_lone(FILE *out, const struct matching_lone *lone)
+static void csv_lone(struct csv *csv, const struct matching_lone *lone)
 {
 	const struct hyb_end *end = &lone->end;
 	const struct hyb_process *p = end->started.location->process;
 	char peer[FIGURE_SIZE];
 
-	fprintf(out, "%s,%s,%016" PRIx64 ",%" PRIu32 ",%" PRIu32 ",%" PRIu32 ",",
-		lone->is_send ? "send" : "receive", word_key(&matching_reasons, lone->why), p->world, p->rank,
-		p->pid, end->started.location->tid);
-	csv_string(out, matching_function(end));
-	fputc(',', out);
-	csv_string(out, comm_name(end));
-	fprintf(out, ",%s,%" PRId32 ",%" PRIu64 ",%" PRIu64 "\n", peer_text(end->peer, peer), end->tag,
-		end->bytes, time_of(end));
+	csv_plain(csv, lone->is_send ? "send" : "receive");
+	csv_plain(csv, word_key(&matching_reasons, lone->why));
+	csv_id(csv, p->world);
+	csv_number(csv, p->rank);
+	csv_number(csv, p->pid);
+	csv_number(csv, end->started.location->tid);
+	csv_text(csv, matching_function(end));
+	csv_text(csv, comm_name(end));
+	csv_plain(csv, peer_text(end->peer, peer));
+	csv_signed(csv, end->tag);
+	csv_number(csv, end->bytes);
+	csv_number(csv, time_of(end));
+	csv_end(csv);
 }
 
 static void put_csv(FILE *out, const struct report_matching *m)
 {
-	fputs("kind,reason,world,rank,pid,tid,function,communicator,peer,tag,bytes,time_ns\n", out);
+	struct csv csv = {.out = out};
+
+	csv_plain(&csv, "kind,reason,world,rank,pid,tid,function,communicator,peer,tag,bytes,time_ns");
+	csv_end(&csv);
 	for (size_t e = 0; e < m->count; e++)
 		for (size_t i = 0; i < m->items[e].matching.lone_count; i++)
-			csv_lone(out, &m->items[e].matching.lone[i]);
+			csv_lone(&csv, &m->items[e].matching.lone[i]);
 }
 
 void report_unmatched(
-	const struct style *style, const struct report_options *options, const struct report_inputs *inputs)
+	struct style *style, const struct report_options *options, const struct report_inputs *inputs)
 {
 	const struct report_matching *m = inputs->matching;
 
 	if (options->output == REPORT_JSON)
-		put_json(style->out, m);
+		put_json(&style->json, m);
 	else if (options->output == REPORT_CSV)
 		put_csv(style->out, m);
 	else if (m->state == REPORT_MATCH_NONE)

@@ -38,10 +38,10 @@ void report_matching_free(struct report_matching *matching); /* accepts NULL */
 
 /* Lines and members of the quality block. */
 void report_quality_matching(const struct style *style, const struct report_inputs *inputs);
-void report_json_quality_matching(FILE *out, const struct report_inputs *inputs);
+void report_json_quality_matching(struct json *json, const struct report_inputs *inputs);
 
 /* The view --unmatched. */
 void report_unmatched(
-	const struct style *style, const struct report_options *options, const struct report_inputs *inputs);
+	struct style *style, const struct report_options *options, const struct report_inputs *inputs);
 
 #endif

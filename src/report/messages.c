@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "format/words.h"
-#include "base/json.h"
 #include "profile/mpi/traffic.h"
 #include "table.h"
 
@@ -280,103 +279,125 @@ static int put_text(struct style *style, const struct profile *profile)
 
 /* ------------------------------------------------------------- machines */
 
-static void json_rank(FILE *out, const char *key, uint32_t rank)
+static void json_rank(struct json *json, const char *key, uint32_t rank)
 {
-	if (rank == HYB_RANK_NONE)
-		fprintf(out, ",\"%s\":null", key);
-	else if (rank & HYB_RANK_FOREIGN)
-		fprintf(out, ",\"%s\":{\"foreign\":%" PRIu32 "}", key, rank & ~HYB_RANK_FOREIGN);
-	else
-		fprintf(out, ",\"%s\":%" PRIu32, key, rank);
+	if (rank == HYB_RANK_NONE) {
+		json_null(json, key);
+	} else if (rank & HYB_RANK_FOREIGN) {
+		json_object(json, key);
+		json_number(json, "foreign", rank & ~HYB_RANK_FOREIGN);
+		json_end(json);
+	} else {
+		json_number(json, key, rank);
+	}
 }
 
-static void json_side(FILE *out, const char *key, const struct profile_side *side)
+static void json_side(struct json *json, const char *key, const struct profile_side *side)
 {
-	fprintf(out, ",\"%s\":{\"messages\":%" PRIu64 ",\"bytes\":%" PRIu64 ",\"time_ns\":%" PRIu64 "}", key,
-		side->messages, side->bytes, side->time);
+	json_object(json, key);
+	json_number(json, "messages", side->messages);
+	json_number(json, "bytes", side->bytes);
+	json_number(json, "time_ns", side->time);
+	json_end(json);
 }
 
-static void json_flows(FILE *out, const struct profile *profile)
+static void json_flows(struct json *json, const struct profile *profile)
 {
 	size_t count;
 	const struct profile_flow *flows = profile_flows(profile, &count);
 
-	fputs(",\n\"flows\":[", out);
+	json_line(json);
+	json_array(json, "flows");
 	for (size_t i = 0; i < count; i++) {
-		fprintf(out, "%s\n{\"world\":\"%016" PRIx64 "\",\"kind\":\"%s\"", i ? "," : "",
-			flows[i].world, traffic_kind_name(flows[i].kind));
-		json_rank(out, "from", flows[i].from);
-		json_rank(out, "to", flows[i].to);
-		json_side(out, "sent", &flows[i].sent);
-		json_side(out, "received", &flows[i].received);
-		fputc('}', out);
+		json_line(json);
+		json_object(json, NULL);
+		json_id(json, "world", flows[i].world);
+		json_text(json, "kind", traffic_kind_name(flows[i].kind));
+		json_rank(json, "from", flows[i].from);
+		json_rank(json, "to", flows[i].to);
+		json_side(json, "sent", &flows[i].sent);
+		json_side(json, "received", &flows[i].received);
+		json_end(json);
 	}
-	fputc(']', out);
+	json_end(json);
 }
 
-static void json_sizes(FILE *out, const struct profile *profile)
+static void json_sizes(struct json *json, const struct profile *profile)
 {
 	size_t count;
 	const struct profile_volume *volumes = profile_volumes(profile, &count);
 
-	fputs(",\n\"sizes\":[", out);
+	json_line(json);
+	json_array(json, "sizes");
 	for (size_t i = 0; i < count; i++) {
 		const struct profile_volume *v = &volumes[i];
 		uint64_t least = v->size_class ? (uint64_t)1 << (v->size_class - 1) : 0;
 
-		fprintf(out,
-			"%s\n{\"world\":\"%016" PRIx64 "\",\"handle\":\"%016" PRIx64
-			"\",\"operation\":\"%s\",\"least_bytes\":%" PRIu64 ",\"most_bytes\":%" PRIu64
-			",\"messages\":%" PRIu64 ",\"sent_bytes\":%" PRIu64 ",\"received_bytes\":%" PRIu64
-			",\"time_ns\":%" PRIu64 "}",
-			i ? "," : "", v->world, v->handle, word_key(&words_message, v->message), least,
-			least ? 2 * least - 1 : 0, v->messages, v->sent, v->received, v->time);
+		json_line(json);
+		json_object(json, NULL);
+		json_id(json, "world", v->world);
+		json_id(json, "handle", v->handle);
+		json_text(json, "operation", word_key(&words_message, v->message));
+		json_number(json, "least_bytes", least);
+		json_number(json, "most_bytes", least ? 2 * least - 1 : 0);
+		json_number(json, "messages", v->messages);
+		json_number(json, "sent_bytes", v->sent);
+		json_number(json, "received_bytes", v->received);
+		json_number(json, "time_ns", v->time);
+		json_end(json);
 	}
-	fputc(']', out);
+	json_end(json);
 }
 
-static void json_handles(FILE *out, const struct profile *profile)
+static void json_handles(struct json *json, const struct profile *profile)
 {
 	size_t count;
 	const struct profile_handle *handles = profile_handles(profile, &count);
 
-	fputs(",\n\"handles\":[", out);
+	json_line(json);
+	json_array(json, "handles");
 	for (size_t i = 0; i < count; i++) {
 		const struct profile_handle *h = &handles[i];
 
-		fprintf(out,
-			"%s\n{\"world\":\"%016" PRIx64 "\",\"handle\":\"%016" PRIx64
-			"\",\"parent\":\"%016" PRIx64 "\",\"type\":\"%s\",\"name\":",
-			i ? "," : "", h->world, h->identity, h->parent, word_key(&words_handle, h->type));
-		json_string(out, h->name);
-		fprintf(out, ",\"size\":%" PRIu32 ",\"members\":%" PRIu64 "}", h->size, h->members);
+		json_line(json);
+		json_object(json, NULL);
+		json_id(json, "world", h->world);
+		json_id(json, "handle", h->identity);
+		json_id(json, "parent", h->parent);
+		json_text(json, "type", word_key(&words_handle, h->type));
+		json_text(json, "name", h->name);
+		json_number(json, "size", h->size);
+		json_number(json, "members", h->members);
+		json_end(json);
 	}
-	fputc(']', out);
+	json_end(json);
 }
 
-static void csv_rank(FILE *out, uint32_t rank)
+static void csv_side(struct csv *csv, const struct profile_side *side)
 {
-	char text[FIGURE_SIZE];
-
-	fprintf(out, ",%s", rank == HYB_RANK_NONE ? "" : rank_name(rank, text));
+	csv_number(csv, side->messages);
+	csv_number(csv, side->bytes);
+	csv_number(csv, side->time);
 }
 
 static void put_csv(FILE *out, const struct profile *profile)
 {
 	size_t count;
 	const struct profile_flow *flows = profile_flows(profile, &count);
+	struct csv csv = {.out = out};
+	char text[FIGURE_SIZE];
 
-	fputs("world,kind,from,to,sent_messages,sent_bytes,sent_time_ns,"
-	      "received_messages,received_bytes,received_time_ns\n",
-		out);
+	csv_plain(&csv, "world,kind,from,to,sent_messages,sent_bytes,sent_time_ns,"
+			"received_messages,received_bytes,received_time_ns");
+	csv_end(&csv);
 	for (size_t i = 0; i < count; i++) {
-		const struct profile_side *s = &flows[i].sent, *r = &flows[i].received;
-
-		fprintf(out, "%016" PRIx64 ",%s", flows[i].world, traffic_kind_name(flows[i].kind));
-		csv_rank(out, flows[i].from);
-		csv_rank(out, flows[i].to);
-		fprintf(out, ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 "\n",
-			s->messages, s->bytes, s->time, r->messages, r->bytes, r->time);
+		csv_id(&csv, flows[i].world);
+		csv_plain(&csv, traffic_kind_name(flows[i].kind));
+		csv_plain(&csv, flows[i].from == HYB_RANK_NONE ? "" : rank_name(flows[i].from, text));
+		csv_plain(&csv, flows[i].to == HYB_RANK_NONE ? "" : rank_name(flows[i].to, text));
+		csv_side(&csv, &flows[i].sent);
+		csv_side(&csv, &flows[i].received);
+		csv_end(&csv);
 	}
 }
 
@@ -384,9 +405,9 @@ int report_messages(struct style *style, const struct report_options *options, c
 {
 	switch (options->output) {
 	case REPORT_JSON:
-		json_flows(style->out, profile);
-		json_sizes(style->out, profile);
-		json_handles(style->out, profile);
+		json_flows(&style->json, profile);
+		json_sizes(&style->json, profile);
+		json_handles(&style->json, profile);
 		return 0;
 	case REPORT_CSV:
 		put_csv(style->out, profile);

@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/json.h"
 #include "base/path.h"
 #include "format/format.h"
 #include "sheet.h"
@@ -69,40 +68,35 @@ void report_list_metrics(const struct profile_metric *m, size_t count)
 	printf("%-*s  seconds\n", width, "time");
 }
 
-void report_json_metrics(FILE *out, const struct column_set *set, const struct profile_metric *m)
+void report_json_metrics(struct json *json, const struct column_set *set, const struct profile_metric *m)
 {
-	const char *comma = "";
-
 	if (set->count < 2)
 		return;
-	fputs(",\n\"metrics\":[", out);
+	json_line(json);
+	json_array(json, "metrics");
 	for (size_t i = 0; i < set->count; i++) {
 		const struct column *c = &set->items[i];
 
 		if (i == set->metrics)
 			continue;
-		fprintf(out, "%s\n{\"name\":", comma);
-		json_string(out, c->name);
-		fputs(",\"unit\":", out);
-		json_string(out, c->unit);
-		fprintf(out, ",\"level\":%s,\"estimated\":%s", c->level ? "true" : "false",
-			c->estimated ? "true" : "false");
+		json_line(json);
+		json_object(json, NULL);
+		json_text(json, "name", c->name);
+		json_text(json, "unit", c->unit);
+		json_bool(json, "level", c->level);
+		json_bool(json, "estimated", c->estimated);
 		if (c->derive) {
-			fputs(",\"expression\":", out);
-			json_string(out, c->expression ? c->expression : "");
+			json_text(json, "expression", c->expression ? c->expression : "");
 		} else {
-			fputs(",\"description\":", out);
-			json_string(out, m[i].description);
-			fprintf(out,
-				",\"process_wide\":%s,\"period\":%" PRIu64 ",\"samples\":%" PRIu64
-				",\"processes\":%" PRIu64,
-				m[i].process_wide ? "true" : "false", m[i].period, m[i].samples,
-				m[i].processes);
+			json_text(json, "description", m[i].description);
+			json_bool(json, "process_wide", m[i].process_wide);
+			json_number(json, "period", m[i].period);
+			json_number(json, "samples", m[i].samples);
+			json_number(json, "processes", m[i].processes);
 		}
-		fputc('}', out);
-		comma = ",";
+		json_end(json);
 	}
-	fputc(']', out);
+	json_end(json);
 }
 
 /* ------------------------------------------------------------- hot spots */
@@ -116,7 +110,8 @@ static size_t hot_column(const struct column_set *set)
 }
 
 /* Of each row what it has alone. */
-static double *hot_values(const struct column_set *set, const struct profile_flat *flat)
+static double *hot_values(
+	const struct report_options *options, const struct column_set *set, const struct profile_flat *flat)
 {
 	double *values = calloc(flat->count + 1, sizeof(*values));
 	size_t column = hot_column(set);
@@ -126,7 +121,7 @@ static double *hot_values(const struct column_set *set, const struct profile_fla
 		values[i] = (double)flat->rows[i].exclusive;
 	if (!values || column == SIZE_MAX)
 		return values;
-	if (sheet_make(&sheet, set, flat->values, flat->rows, flat->count, sheet_get_row, true)) {
+	if (sheet_make(&sheet, options, set, flat->values, flat->rows, flat->count, sheet_get_row, true)) {
 		free(values);
 		return NULL;
 	}
@@ -165,7 +160,8 @@ static void add_hot(struct text *text, const struct profile_row *row, double sha
 	text_add(text, " %s", text_percent((uint64_t)(share * 1e9), 1000000000, n));
 }
 
-int report_hot(const struct style *style, const struct column_set *set, const struct profile *profile)
+int report_hot(const struct style *style, const struct report_options *options, const struct column_set *set,
+	const struct profile *profile)
 {
 	struct text text = text_begin();
 	struct profile_flat flat;
@@ -176,7 +172,7 @@ int report_hot(const struct style *style, const struct column_set *set, const st
 		return 0;
 	if (profile_flat(profile, PROFILE_BY_FUNCTION, PROFILE_SORT_EXCLUSIVE, &flat))
 		return HYB_ENOMEM;
-	values = hot_values(set, &flat);
+	values = hot_values(options, set, &flat);
 	for (size_t i = 0; values && i < flat.count; i++)
 		whole += fabs(values[i]);
 	for (unsigned i = 0; values && i < HOT_MAX; i++) {

@@ -1,7 +1,6 @@
 /* Time in MPI: by function, and by call path. */
 #include <inttypes.h>
 
-#include "base/json.h"
 #include "table.h"
 
 #define WIDE 116u /* columns from which the table of functions is whole */
@@ -109,36 +108,47 @@ static int put_text(struct style *style, const struct report_options *options, c
 
 /* ------------------------------------------------------------- machines */
 
-static void json_functions(FILE *out, const struct profile *profile)
+static void json_functions(struct json *json, const struct profile *profile)
 {
 	size_t count;
 	const struct profile_function *functions = profile_functions(profile, &count);
 
-	fputs(",\n\"functions\":[", out);
+	json_line(json);
+	json_array(json, "functions");
 	for (size_t i = 0; i < count; i++) {
 		const struct profile_function *f = &functions[i];
 
-		fprintf(out, "%s\n{\"name\":", i ? "," : "");
-		json_string(out, f->name);
-		fprintf(out,
-			",\"calls\":%" PRIu64 ",\"time_ns\":%" PRIu64 ",\"messages\":%" PRIu64
-			",\"sent_bytes\":%" PRIu64 ",\"received_bytes\":%" PRIu64,
-			f->calls, f->time, f->messages, f->sent, f->received);
-		report_json_spread(out, &f->spread, profile_quality(profile)->ranks, "_ns");
-		fputc('}', out);
+		json_line(json);
+		json_object(json, NULL);
+		json_text(json, "name", f->name);
+		json_number(json, "calls", f->calls);
+		json_number(json, "time_ns", f->time);
+		json_number(json, "messages", f->messages);
+		json_number(json, "sent_bytes", f->sent);
+		json_number(json, "received_bytes", f->received);
+		report_json_spread(json, &f->spread, profile_quality(profile)->ranks, "_ns");
+		json_end(json);
 	}
-	fputc(']', out);
+	json_end(json);
 }
 
-static int put_json(FILE *out, const struct report_options *options, const struct profile *profile)
+static int put_json(struct json *json, const struct report_options *options, const struct profile *profile)
 {
+	struct column_set set;
 	struct profile_tree tree;
-	int r;
+	struct sheet sheet = {0};
+	int r = profile_mpi_tree(profile, &tree);
 
-	json_functions(out, profile);
-	if (profile_mpi_tree(profile, &tree))
-		return HYB_ENOMEM;
-	r = report_json_tree(out, options, tree.nodes, NULL, NULL);
+	if (r)
+		return r;
+	json_functions(json, profile);
+	r = columns_init(&set, NULL, 0); /* time alone */
+	if (!r)
+		r = sheet_make(&sheet, options, &set, NULL, tree.nodes, tree.count, sheet_get_node, false);
+	if (!r)
+		r = report_json_tree(json, &sheet, NULL);
+	sheet_release(&sheet);
+	columns_release(&set);
 	profile_tree_release(&tree);
 	return r;
 }
@@ -147,17 +157,21 @@ static void put_csv(FILE *out, const struct profile *profile)
 {
 	size_t count;
 	const struct profile_function *functions = profile_functions(profile, &count);
-	uint64_t ranks = profile_quality(profile)->ranks;
+	struct csv csv = {.out = out};
 
-	fputs("name,calls,time_ns,messages,sent_bytes,received_bytes," REPORT_CSV_SPREAD("_ns") "\n", out);
+	csv_plain(&csv, "name,calls,time_ns,messages,sent_bytes,received_bytes," REPORT_CSV_SPREAD("_ns"));
+	csv_end(&csv);
 	for (size_t i = 0; i < count; i++) {
 		const struct profile_function *f = &functions[i];
 
-		csv_string(out, f->name);
-		fprintf(out, ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64, f->calls, f->time,
-			f->messages, f->sent, f->received);
-		report_csv_spread(out, &f->spread, ranks);
-		fputc('\n', out);
+		csv_text(&csv, f->name);
+		csv_number(&csv, f->calls);
+		csv_number(&csv, f->time);
+		csv_number(&csv, f->messages);
+		csv_number(&csv, f->sent);
+		csv_number(&csv, f->received);
+		report_csv_spread(&csv, &f->spread, profile_quality(profile)->ranks);
+		csv_end(&csv);
 	}
 }
 
@@ -165,7 +179,7 @@ int report_mpi(struct style *style, const struct report_options *options, const 
 {
 	switch (options->output) {
 	case REPORT_JSON:
-		return put_json(style->out, options, profile);
+		return put_json(&style->json, options, profile);
 	case REPORT_CSV:
 		put_csv(style->out, profile);
 		return 0;

@@ -1,6 +1,5 @@
 #include <inttypes.h>
 
-#include "base/json.h"
 #include "format/words.h"
 #include "profile/metrics/figures.h"
 #include "account.h"
@@ -70,27 +69,31 @@ void report_quality_account(const struct style *style, const struct account *a)
 	}
 }
 
-void report_json_account(FILE *out, const struct account *a)
+void report_json_account(struct json *json, const struct account *a)
 {
 	if (!a->known)
 		return;
-	fprintf(out,
-		",\"account\":{\"cpu_ns\":%" PRIu64 ",\"threads_ns\":%" PRIu64 ",\"before_ns\":%" PRIu64
-		",\"beginning_ns\":%" PRIu64 ",\"others_ns\":%" PRIu64 ",\"after_ns\":%" PRIu64
-		",\"unmeasured_ns\":%" PRIu64 ",\"unseen_ns\":%" PRIu64 ",\"unwaited_ns\":%" PRIu64
-		",\"unmeasured\":[",
-		a->total, a->threads, a->before, a->beginning, a->others, a->after, a->unmeasured, a->unseen,
-		a->unwaited);
+	json_object(json, "account");
+	json_number(json, "cpu_ns", a->total);
+	json_number(json, "threads_ns", a->threads);
+	json_number(json, "before_ns", a->before);
+	json_number(json, "beginning_ns", a->beginning);
+	json_number(json, "others_ns", a->others);
+	json_number(json, "after_ns", a->after);
+	json_number(json, "unmeasured_ns", a->unmeasured);
+	json_number(json, "unseen_ns", a->unseen);
+	json_number(json, "unwaited_ns", a->unwaited);
+	json_array(json, "unmeasured");
 	for (size_t i = 0; i < a->program_count; i++) {
 		const struct account_program *program = &a->programs[i];
 
-		fprintf(out, "%s{\"program\":", i ? "," : "");
-		if (program->path)
-			json_string(out, program->path);
-		else
-			fputs("null", out);
-		fprintf(out, ",\"why\":\"%s\",\"processes\":%zu,\"cpu_ns\":%" PRIu64 "}",
-			word_key(&words_unmeasured, program->why), program->processes, program->cpu);
+		json_object(json, NULL);
+		json_text(json, "program", program->path);
+		json_text(json, "why", word_key(&words_unmeasured, program->why));
+		json_number(json, "processes", program->processes);
+		json_number(json, "cpu_ns", program->cpu);
+		json_end(json);
 	}
-	fputs("]}", out);
+	json_end(json);
+	json_end(json);
 }

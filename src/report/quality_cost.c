@@ -97,14 +97,19 @@ void report_quality_cost(const struct style *style, const struct profile_quality
 	text_line(style, INK_BOLD, "cost", &text);
 }
 
-void report_json_quality_cost(FILE *out, const struct profile_quality *q)
+void report_json_quality_cost(struct json *json, const struct profile_quality *q)
 {
 	uint64_t time[PARTS], calls[PARTS];
+	char key[32];
 
 	fill(q, time, calls);
-	fprintf(out, ",\"cost_ns\":%" PRIu64 ",\"cost\":{", profile_cost(q));
-	for (unsigned i = 0; i < PARTS; i++)
-		fprintf(out, "%s\"%s_ns\":%" PRIu64, i ? "," : "", parts[i].key, time[i]);
-	fprintf(out, "},\"python_calls\":%" PRIu64 ",\"left_out_calls\":%" PRIu64, q->python_calls,
-		q->left_out_calls);
+	json_number(json, "cost_ns", profile_cost(q));
+	json_object(json, "cost");
+	for (unsigned i = 0; i < PARTS; i++) {
+		snprintf(key, sizeof(key), "%s_ns", parts[i].key);
+		json_number(json, key, time[i]);
+	}
+	json_end(json);
+	json_number(json, "python_calls", q->python_calls);
+	json_number(json, "left_out_calls", q->left_out_calls);
 }

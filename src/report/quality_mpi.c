@@ -138,41 +138,47 @@ void report_quality_mpi(const struct style *style, const struct profile *profile
 
 /* ------------------------------------------------------------- machines */
 
-static void json_world(FILE *out, const struct world *world)
+static void json_world(struct json *json, const struct world *world)
 {
 	uint32_t rank = 0, first;
 	size_t row = 0;
-	const char *comma = "";
 
-	fprintf(out, "{\"world\":\"%016" PRIx64 "\",\"size\":%" PRIu32 ",\"seen\":%zu,\"missing\":[",
-		world->rows->world, world->size, world->count);
+	json_object(json, NULL);
+	json_id(json, "world", world->rows->world);
+	json_number(json, "size", world->size);
+	json_number(json, "seen", world->count);
+	json_array(json, "missing");
 	while (next_gap(world, &row, &rank, &first)) {
-		fprintf(out, "%s[%" PRIu32 ",%" PRIu32 "]", comma, first, rank - 1);
-		comma = ",";
+		json_array(json, NULL);
+		json_number(json, NULL, first);
+		json_number(json, NULL, rank - 1);
+		json_end(json);
 	}
-	fputs("]}", out);
+	json_end(json);
+	json_end(json);
 }
 
-void report_json_quality_mpi(FILE *out, const struct profile *profile)
+void report_json_quality_mpi(struct json *json, const struct profile *profile)
 {
 	const struct profile_quality *q = profile_quality(profile);
 	struct world world;
 	size_t at = 0, functions;
-	const char *comma = "";
 
 	if (!q->mpi_calls && !q->ranks)
 		return;
 	profile_functions(profile, &functions);
-	fprintf(out,
-		",\"mpi\":{\"ranks\":%" PRIu64 ",\"calls\":%" PRIu64 ",\"functions\":%zu,\"time_ns\":%" PRIu64
-		",\"clocks_corrected\":%" PRIu64 ",\"clock_error_ns\":%" PRIu64,
-		q->ranks, q->mpi_calls, functions, q->mpi_time, q->clocks, q->clock_error);
+	json_object(json, "mpi");
+	json_number(json, "ranks", q->ranks);
+	json_number(json, "calls", q->mpi_calls);
+	json_number(json, "functions", functions);
+	json_number(json, "time_ns", q->mpi_time);
+	json_number(json, "clocks_corrected", q->clocks);
+	json_number(json, "clock_error_ns", q->clock_error);
 	for (unsigned i = 0; i < HYB_MPI_COUNT; i++)
-		fprintf(out, ",\"%s\":%" PRIu64, counts[i].key, q->mpi[i]);
-	fputs(",\"worlds\":[", out);
-	for (; next_world(profile, &at, &world); comma = ",") {
-		fputs(comma, out);
-		json_world(out, &world);
-	}
-	fputs("]}", out);
+		json_number(json, counts[i].key, q->mpi[i]);
+	json_array(json, "worlds");
+	while (next_world(profile, &at, &world))
+		json_world(json, &world);
+	json_end(json);
+	json_end(json);
 }

@@ -2,7 +2,6 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "base/json.h"
 #include "table.h"
 
 #define WIDE 104u /* columns from which all stand there */
@@ -94,62 +93,70 @@ static void put_text(struct style *style, const struct report_options *options, 
 	style_ink(style, INK_PLAIN);
 }
 
-static void put_json(FILE *out, const struct profile *profile)
+static void put_json(struct json *json, const struct profile *profile)
 {
 	size_t count;
 	const struct profile_rank *rows = profile_ranks(profile, &count);
-	const char *comma = "";
 
-	fputs(",\n\"ranks\":[", out);
+	json_line(json);
+	json_array(json, "ranks");
 	for (size_t i = 0; i < count; i++) {
 		const struct profile_rank *r = &rows[i];
 
 		if (!r->selected)
 			continue;
-		fprintf(out,
-			"%s\n{\"world\":\"%016" PRIx64 "\",\"rank\":%" PRIu32 ",\"size\":%" PRIu32
-			",\"host\":",
-			comma, r->world, r->rank, r->size);
-		json_string(out, r->host);
-		fprintf(out,
-			",\"pid\":%" PRIu32 ",\"threads\":%" PRIu64
-			",\"thread_level\":%u,\"wall_ns\":%" PRIu64 ",\"thread_wall_ns\":%" PRIu64
-			",\"cpu_ns\":%" PRIu64 ",\"blocked_ns\":%" PRIu64 ",\"mpi_calls\":%" PRIu64
-			",\"mpi_ns\":%" PRIu64,
-			r->pid, r->threads, r->thread_level, r->wall, r->thread_wall, r->cpu, r->blocked,
-			r->mpi_calls, r->mpi_time);
-		fprintf(out,
-			",\"messages_sent\":%" PRIu64 ",\"messages_received\":%" PRIu64
-			",\"sent_bytes\":%" PRIu64 ",\"received_bytes\":%" PRIu64 ",\"errors\":%" PRIu64
-			",\"clock_shift_start_ns\":%" PRId64 ",\"clock_shift_end_ns\":%" PRId64
-			",\"clock_error_ns\":%" PRIu64 "}",
-			r->messages_sent, r->messages_received, r->sent, r->received, r->errors,
-			r->clock_shift_start, r->clock_shift_end, r->clock_error);
-		comma = ",";
+		json_line(json);
+		json_object(json, NULL);
+		json_id(json, "world", r->world);
+		json_number(json, "rank", r->rank);
+		json_number(json, "size", r->size);
+		json_text(json, "host", r->host);
+		json_number(json, "pid", r->pid);
+		json_number(json, "threads", r->threads);
+		json_number(json, "thread_level", r->thread_level);
+		json_number(json, "wall_ns", r->wall);
+		json_number(json, "thread_wall_ns", r->thread_wall);
+		json_number(json, "cpu_ns", r->cpu);
+		json_number(json, "blocked_ns", r->blocked);
+		json_number(json, "mpi_calls", r->mpi_calls);
+		json_number(json, "mpi_ns", r->mpi_time);
+		json_number(json, "messages_sent", r->messages_sent);
+		json_number(json, "messages_received", r->messages_received);
+		json_number(json, "sent_bytes", r->sent);
+		json_number(json, "received_bytes", r->received);
+		json_number(json, "errors", r->errors);
+		json_signed(json, "clock_shift_start_ns", r->clock_shift_start);
+		json_signed(json, "clock_shift_end_ns", r->clock_shift_end);
+		json_number(json, "clock_error_ns", r->clock_error);
+		json_end(json);
 	}
-	fputc(']', out);
+	json_end(json);
 }
 
 static void put_csv(FILE *out, const struct profile *profile)
 {
 	size_t count;
 	const struct profile_rank *rows = profile_ranks(profile, &count);
+	struct csv csv = {.out = out};
 
-	fputs("world,rank,host,pid,threads,wall_ns,thread_wall_ns,cpu_ns,blocked_ns,mpi_calls,mpi_ns,"
-	      "messages_sent,messages_received,sent_bytes,received_bytes,errors\n",
-		out);
+	csv_plain(&csv,
+		"world,rank,host,pid,threads,wall_ns,thread_wall_ns,cpu_ns,blocked_ns,mpi_calls,mpi_ns,"
+		"messages_sent,messages_received,sent_bytes,received_bytes,errors");
+	csv_end(&csv);
 	for (size_t i = 0; i < count; i++) {
 		const struct profile_rank *r = &rows[i];
+		const uint64_t numbers[] = {r->pid, r->threads, r->wall, r->thread_wall, r->cpu, r->blocked,
+			r->mpi_calls, r->mpi_time, r->messages_sent, r->messages_received, r->sent,
+			r->received, r->errors};
 
 		if (!r->selected)
 			continue;
-		fprintf(out, "%016" PRIx64 ",%" PRIu32 ",", r->world, r->rank);
-		csv_string(out, r->host);
-		fprintf(out,
-			",%" PRIu32 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64
-			",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 "\n",
-			r->pid, r->threads, r->wall, r->thread_wall, r->cpu, r->blocked, r->mpi_calls,
-			r->mpi_time, r->messages_sent, r->messages_received, r->sent, r->received, r->errors);
+		csv_id(&csv, r->world);
+		csv_number(&csv, r->rank);
+		csv_text(&csv, r->host);
+		for (size_t k = 0; k < sizeof(numbers) / sizeof(*numbers); k++)
+			csv_number(&csv, numbers[k]);
+		csv_end(&csv);
 	}
 }
 
@@ -157,7 +164,7 @@ int report_ranks(struct style *style, const struct report_options *options, cons
 {
 	switch (options->output) {
 	case REPORT_JSON:
-		put_json(style->out, profile);
+		put_json(&style->json, profile);
 		break;
 	case REPORT_CSV:
 		put_csv(style->out, profile);

@@ -14,22 +14,18 @@
 
 enum { STATUS_OK = 0, STATUS_FAILED = 1, STATUS_USAGE = 2 };
 
-/* A tree as text, JSON or CSV. `over`: NULL but for the tree over ranks; `sheet`: NULL without metrics. 0 or
- * HYB_ENOMEM. */
-static int print_nodes(struct style *style, const struct report_options *o, const struct profile_node *nodes,
-	size_t count, const struct report_over *over, struct sheet *sheet)
+/* A tree as text, JSON or CSV. `over`: NULL but for the tree over ranks. 0 or HYB_ENOMEM. */
+static int print_nodes(struct style *style, const struct report_over *over, struct sheet *sheet)
 {
-	switch (o->output) {
+	switch (sheet->options->output) {
 	case REPORT_JSON:
-		return report_json_tree(style->out, o, nodes, over, sheet);
+		return report_json_tree(&style->json, sheet, over);
 	case REPORT_CSV:
-		return report_csv_tree(style->out, o, nodes, over, sheet);
+		return report_csv_tree(style->out, sheet, over);
 	case REPORT_TEXT:
 		break;
 	}
-	if (sheet && sheet->set->shown_count)
-		return report_tree_of_metrics(style, o, nodes, sheet);
-	return report_tree(style, o, nodes, count);
+	return report_tree(style, sheet);
 }
 
 /* Whether the first metric that was asked for says in which order things stand. */
@@ -38,10 +34,11 @@ static bool is_ordered(const struct report_options *o, const struct column_set *
 	return set->shown_count && o->sort <= PROFILE_SORT_EXCLUSIVE;
 }
 
-static int make_tree_sheet(struct sheet *sheet, const struct column_set *set, const struct profile *profile)
+static int make_tree_sheet(struct sheet *sheet, const struct report_options *o, const struct column_set *set,
+	const struct profile *profile)
 {
-	return sheet_make(sheet, set, profile_values(profile), profile_nodes(profile), profile_count(profile),
-		sheet_get_node, false);
+	return sheet_make(sheet, o, set, profile_values(profile), profile_nodes(profile),
+		profile_count(profile), sheet_get_node, false);
 }
 
 static int order_tree(const struct report_options *o, const struct column_set *set, struct profile *profile)
@@ -52,7 +49,7 @@ static int order_tree(const struct report_options *o, const struct column_set *s
 
 	if (!is_ordered(o, set))
 		return 0;
-	r = make_tree_sheet(&sheet, set, profile);
+	r = make_tree_sheet(&sheet, o, set, profile);
 	if (!r) {
 		sheet.by_exclusive = o->sort == PROFILE_SORT_EXCLUSIVE;
 		weights = sheet_weights(&sheet);
@@ -68,20 +65,19 @@ static int print_tree(struct style *style, const struct report_options *o, const
 {
 	struct report_over over = report_over(o, profile);
 	struct sheet sheet;
-	int r = o->output == REPORT_TEXT ? report_hot(style, set, profile) : 0;
+	int r = o->output == REPORT_TEXT ? report_hot(style, o, set, profile) : 0;
 
 	if (!r)
 		r = order_tree(o, set, profile);
 	if (!r)
-		r = make_tree_sheet(&sheet, set, profile);
+		r = make_tree_sheet(&sheet, o, set, profile);
 	if (r)
 		return r;
 	over.sheet = over.metric ? &sheet : NULL;
 	if (o->over_ranks && o->output == REPORT_TEXT)
 		r = report_over_ranks(style, o, profile_nodes(profile), &over);
 	else
-		r = print_nodes(style, o, profile_nodes(profile), profile_count(profile),
-			o->over_ranks ? &over : NULL, set->count > 1 ? &sheet : NULL);
+		r = print_nodes(style, o->over_ranks ? &over : NULL, &sheet);
 	sheet_release(&sheet);
 	return r;
 }
@@ -92,12 +88,12 @@ static int print_reversed(struct style *style, const struct report_options *o, c
 {
 	struct sheet sheet;
 	double *weights = NULL;
-	int r = sheet_make(&sheet, set, tree->values, tree->nodes, tree->count, sheet_get_node, false);
+	int r = sheet_make(&sheet, o, set, tree->values, tree->nodes, tree->count, sheet_get_node, false);
 
 	if (r)
 		return r;
 	if (ordered)
-		r = print_nodes(style, o, tree->nodes, tree->count, NULL, set->count > 1 ? &sheet : NULL);
+		r = print_nodes(style, NULL, &sheet);
 	else
 		weights = sheet_weights(&sheet);
 	if (!ordered)
@@ -120,17 +116,19 @@ static int print_reverse(struct style *style, const struct report_options *o, co
 	return r;
 }
 
-static void print_rows(struct style *style, const struct report_options *o, const struct profile_flat *flat,
-	struct sheet *sheet)
+static int print_rows(struct style *style, const struct profile_flat *flat, struct sheet *sheet)
 {
-	if (o->output == REPORT_JSON)
-		report_json_rows(style->out, o, flat, sheet);
-	else if (o->output == REPORT_CSV)
-		report_csv_rows(style->out, o, flat, sheet);
-	else if (sheet && sheet->set->shown_count)
-		report_flat_of_metrics(style, o, flat, sheet);
-	else
-		report_flat(style, o, flat);
+	switch (sheet->options->output) {
+	case REPORT_JSON:
+		report_json_rows(&style->json, flat, sheet);
+		return 0;
+	case REPORT_CSV:
+		report_csv_rows(style->out, flat, sheet);
+		return 0;
+	case REPORT_TEXT:
+		break;
+	}
+	return report_flat(style, flat, sheet);
 }
 
 static int print_flattened(struct style *style, const struct report_options *o, const struct column_set *set,
@@ -138,13 +136,13 @@ static int print_flattened(struct style *style, const struct report_options *o, 
 {
 	struct sheet sheet;
 	double *weights = NULL;
-	int r = sheet_make(&sheet, set, flat->values, flat->rows, flat->count, sheet_get_row,
+	int r = sheet_make(&sheet, o, set, flat->values, flat->rows, flat->count, sheet_get_row,
 		o->sort != PROFILE_SORT_INCLUSIVE);
 
 	if (r)
 		return r;
 	if (ordered)
-		print_rows(style, o, flat, set->count > 1 ? &sheet : NULL);
+		r = print_rows(style, flat, &sheet);
 	else
 		weights = sheet_weights(&sheet);
 	if (!ordered)
@@ -171,12 +169,12 @@ static int print_diff(struct style *style, const struct report_options *o, const
 	struct profile_diff *diff)
 {
 	struct difference d;
-	int r = difference_make(&d, diff, set);
+	int r = difference_make(&d, o, diff, set);
 
 	if (r)
 		return r;
 	if (o->output == REPORT_JSON)
-		r = report_json_diff(style->out, o, &d);
+		r = report_json_diff(&style->json, o, &d);
 	else if (o->output == REPORT_CSV)
 		r = report_csv_diff(style->out, o, &d);
 	else
@@ -189,10 +187,11 @@ static void print_qualities(
 	struct style *style, const struct report_options *o, const struct side *base, const struct side *side)
 {
 	if (o->output == REPORT_JSON) {
-		report_json_begin(style->out);
-		report_json_quality(style->out, "quality", &side->inputs, side->profile);
+		json_object(&style->json, NULL);
+		json_text(&style->json, "hybrid", HYBRID_VERSION);
+		report_json_quality(&style->json, "quality", &side->inputs, side->profile);
 		if (o->base)
-			report_json_quality(style->out, "base_quality", &base->inputs, base->profile);
+			report_json_quality(&style->json, "base_quality", &base->inputs, base->profile);
 	} else if (o->output == REPORT_TEXT) {
 		if (o->base) {
 			fputs("before:\n", style->out);
@@ -206,7 +205,7 @@ static void print_qualities(
 static void print_fold(struct style *style, const struct report_options *o, const struct report_fold *fold)
 {
 	if (o->output == REPORT_JSON)
-		report_fold_json(style->out, fold);
+		report_fold_json(&style->json, fold);
 	else if (o->output == REPORT_CSV)
 		report_fold_csv(style->out, fold);
 	else
@@ -240,7 +239,7 @@ static int print_report(const struct report_options *o, const struct side *base,
 	style_init(&style, o);
 	print_qualities(&style, o, base, side);
 	if (o->output == REPORT_JSON)
-		report_json_metrics(style.out, set, metrics_of(side, diff, &count));
+		report_json_metrics(&style.json, set, metrics_of(side, diff, &count));
 	if (o->view == REPORT_QUALITY)
 		r = 0;
 	else if (o->base)
@@ -266,9 +265,11 @@ static int print_report(const struct report_options *o, const struct side *base,
 	if (o->view <= REPORT_FLAT && !o->base && o->output == REPORT_TEXT)
 		report_awaits(&style, side->profile);
 	if (o->view <= REPORT_FLAT && !o->base && o->output == REPORT_JSON)
-		report_json_awaits(style.out, side->profile);
-	if (o->output == REPORT_JSON)
-		report_json_end(style.out);
+		report_json_awaits(&style.json, side->profile);
+	if (o->output == REPORT_JSON) {
+		json_end(&style.json);
+		fputc('\n', style.out);
+	}
 	if (r)
 		return report_failed("out of memory");
 	if (fflush(style.out) || ferror(style.out)) {

@@ -4,6 +4,8 @@
 
 #include <stdio.h>
 
+#include "base/csv.h"
+#include "base/json.h"
 #include "profile/metrics/figures.h"
 #include "profile/views/label.h"
 #include "profile/profile.h"
@@ -94,6 +96,7 @@ struct profile_options report_profile_options(const struct report_options *optio
 /* How text looks where it goes. */
 struct style {
 	FILE *out;
+	struct json json; /* where that is JSON */
 	bool colour;
 	bool utf8;
 	bool cut; /* lines are cut to `width` */
@@ -129,30 +132,27 @@ void report_quality(struct style *style, const struct report_inputs *inputs, con
 
 /* report/died.c: ranks that failed, if hybrid-run stood in front of each: a line, or a member of JSON. */
 void report_died(const struct style *style, const struct hyb_experiment *experiment);
-void report_json_died(FILE *out, const struct hyb_experiment *experiment);
+void report_json_died(struct json *json, const struct hyb_experiment *experiment);
 
 /* report/quality_cost.c: what measuring took. */
 void report_quality_cost(const struct style *style, const struct profile_quality *q);
-void report_json_quality_cost(FILE *out, const struct profile_quality *q);
+void report_json_quality_cost(struct json *json, const struct profile_quality *q);
 
 /* report/quality_mpi.c: the lines of it about MPI, if there was any. */
 void report_quality_mpi(const struct style *style, const struct profile *profile);
-void report_json_quality_mpi(FILE *out, const struct profile *profile);
+void report_json_quality_mpi(struct json *json, const struct profile *profile);
 
 /* report/metrics.c: the line that names them, with what there is to know about how they were read; what
  * --metric help prints. */
 void report_quality_metrics(const struct style *style, const struct profile *profile);
 void report_list_metrics(const struct profile_metric *metrics, size_t count);
-void report_json_metrics(FILE *out, const struct column_set *set, const struct profile_metric *metrics);
+void report_json_metrics(
+	struct json *json, const struct column_set *set, const struct profile_metric *metrics);
 
 /* report/metrics.c: the functions that ran most, or had most of the first metric that is shown, in a line;
  * set: NULL for time. 0, or HYB_ENOMEM. */
-int report_hot(const struct style *style, const struct column_set *set, const struct profile *profile);
-
-/* report/tree.c. 0, or HYB_ENOMEM. */
-int report_tree(struct style *style, const struct report_options *options, const struct profile_node *nodes,
-	size_t count);
-void report_flat(struct style *style, const struct report_options *options, const struct profile_flat *flat);
+int report_hot(const struct style *style, const struct report_options *options, const struct column_set *set,
+	const struct profile *profile);
 
 /* ------------------------------------------------- report/spread.c */
 
@@ -168,11 +168,13 @@ struct report_over report_over(const struct report_options *options, const struc
 int report_over_ranks(struct style *style, const struct report_options *options,
 	const struct profile_node *nodes, const struct report_over *over);
 
-/* ",key..." and ",value..." for scripts; `unit` behind the keys: "_ns" of times, else "". */
+/* For scripts: members of JSON, headings and cells of CSV. `unit` behind the keys: "_ns" of times, else "".
+ */
 #define REPORT_CSV_SPREAD(unit) \
 	"ranks,mean" unit ",min" unit ",min_rank,max" unit ",max_rank,deviation" unit ",imbalance"
-void report_json_spread(FILE *out, const struct profile_spread *spread, uint64_t ranks, const char *unit);
-void report_csv_spread(FILE *out, const struct profile_spread *spread, uint64_t ranks);
+void report_json_spread(
+	struct json *json, const struct profile_spread *spread, uint64_t ranks, const char *unit);
+void report_csv_spread(struct csv *csv, const struct profile_spread *spread, uint64_t ranks);
 
 /* --------------- report/mpi.c, report/messages.c, report/ranks.c */
 
@@ -186,32 +188,20 @@ int report_ranks(struct style *style, const struct report_options *options, cons
 /* What all analyses find in the inputs, which must have a profile with parts. 0, or enum hyb_result with
  * *err; the findings are released by the caller, and freed. */
 int report_findings_make(struct report_inputs *inputs, const struct profile *profile, struct hyb_error *err);
-void report_findings(const struct style *style, const struct report_options *options,
+void report_findings(struct style *style, const struct report_options *options,
 	const struct report_inputs *inputs, const struct profile *profile);
 
 /* ---------------------------------------------------- report/await.c */
 
 /* What coroutines waited, longest first: a table, or the list "awaiting". Nothing if there are none. */
 void report_awaits(struct style *style, const struct profile *profile);
-void report_json_awaits(FILE *out, const struct profile *profile);
+void report_json_awaits(struct json *json, const struct profile *profile);
 
-/* ------------------------------------------------ report/machine.c */
+/* ------------------------------------------- report/quality_json.c */
 
-/* JSON: the object around all, its quality; then one of the views; then the end. */
-void report_json_begin(FILE *out);
-void report_json_quality(
-	FILE *out, const char *key, const struct report_inputs *inputs, const struct profile *profile);
-int report_json_tree(FILE *out, const struct report_options *options, const struct profile_node *nodes,
-	const struct report_over *over,
-	const struct sheet *sheet); /* NULL: no columns over ranks; no metrics; as of CSV */
-void report_json_rows(FILE *out, const struct report_options *options, const struct profile_flat *flat,
-	const struct sheet *sheet);
-void report_json_end(FILE *out);
-
-int report_csv_tree(FILE *out, const struct report_options *options, const struct profile_node *nodes,
-	const struct report_over *over, const struct sheet *sheet);
-void report_csv_rows(FILE *out, const struct report_options *options, const struct profile_flat *flat,
-	const struct sheet *sheet);
+/* JSON: the quality, in front of one of the views (sheet.h). */
+void report_json_quality(struct json *json, const char *key, const struct report_inputs *inputs,
+	const struct profile *profile);
 
 /* ---------------------------------------------------- report/walk.c */
 

@@ -1,11 +1,9 @@
 #include "sheet.h"
 
-#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/json.h"
 #include "profile/metrics/columns_ask.h"
 
 /* ----------------------------------------------------- what is asked for */
@@ -54,15 +52,14 @@ void sheet_get_node(const void *nodes, size_t i, struct sheet_thing *ret)
 {
 	const struct profile_node *n = (const struct profile_node *)nodes + i;
 
-	*ret = (struct sheet_thing){
-		n->inclusive, n->exclusive + n->blocked, n->calls, n->samples, n->parent, true};
+	*ret = (struct sheet_thing){field_values_of_node(n), n->parent, n->kind, true};
 }
 
 void sheet_get_row(const void *rows, size_t i, struct sheet_thing *ret)
 {
 	const struct profile_row *r = (const struct profile_row *)rows + i;
 
-	*ret = (struct sheet_thing){r->inclusive, r->exclusive + r->blocked, r->calls, r->samples, 0, false};
+	*ret = (struct sheet_thing){field_values_of_row(r), 0, r->kind, false};
 }
 
 /* The column that order, shares and heat go by: the first, or time if there can be no shares of that. */
@@ -93,25 +90,68 @@ static void find_sizes(struct sheet *s)
 	}
 }
 
-int sheet_make(struct sheet *s, const struct column_set *set, const struct profile_value *values,
-	const void *things, size_t count, void (*get)(const void *things, size_t i, struct sheet_thing *ret),
-	bool by_exclusive)
+/* Below the root of a tree stand threads or ranks. */
+static bool has_parts(const struct sheet *s)
+{
+	return s->view == FIELD_TREE && (s->options->split || s->options->split_ranks);
+}
+
+/* What a thing has waited outside all probes. A reverse tree has the root as a row. */
+static uint64_t waited_of(const struct sheet *s, const struct sheet_thing *thing, size_t i)
+{
+	if (!thing->is_tree)
+		return thing->kind == PROFILE_ROOT ? thing->values.blocked : 0;
+	if (thing->parent || (i && thing->kind != PROFILE_ROOT && !has_parts(s)))
+		return 0;
+	return thing->values.blocked;
+}
+
+/* What was waited outside all probes is no part of the whole: threads that only wait must not hide others. */
+static void find_time(struct sheet *s)
+{
+	struct sheet_thing thing;
+
+	for (size_t i = 0; i < s->count; i++) {
+		s->get(s->things, i, &thing);
+		if (!thing.is_tree)
+			s->time += thing.values.exclusive + thing.values.blocked;
+		else if (!i)
+			s->time = thing.values.inclusive;
+		s->waited += waited_of(s, &thing, i);
+	}
+	if (s->waited >= s->time)
+		s->waited = 0;
+	s->least = (uint64_t)(s->options->threshold / 100 * (double)(s->time - s->waited));
+}
+
+static unsigned view_of(const struct report_options *options)
+{
+	return options->base                     ? FIELD_DIFF
+	       : options->view == REPORT_FLAT    ? FIELD_FLAT
+	       : options->view == REPORT_REVERSE ? FIELD_REVERSE
+						 : FIELD_TREE;
+}
+
+int sheet_make(struct sheet *s, const struct report_options *options, const struct column_set *set,
+	const struct profile_value *values, const void *things, size_t count,
+	void (*get)(const void *things, size_t i, struct sheet_thing *ret), bool by_exclusive)
 {
 	size_t columns = set->count;
 
-	*s = (struct sheet){.set = set,
+	*s = (struct sheet){.options = options,
+		.set = set,
 		.things = things,
 		.get = get,
 		.values = values,
 		.count = count,
 		.metrics = set->metrics,
-		.by_exclusive = by_exclusive};
+		.by_exclusive = by_exclusive,
+		.view = view_of(options)};
 	s->inclusive = calloc((count + 1) * columns, sizeof(double));
 	s->exclusive = calloc((count + 1) * columns, sizeof(double));
 	s->size = calloc(count + 1, sizeof(double));
-	s->alone = calloc(set->shown_count + 1, sizeof(bool));
 	s->units = calloc(columns, sizeof(double));
-	if (!s->inclusive || !s->exclusive || !s->size || !s->alone || !s->units) {
+	if (!s->inclusive || !s->exclusive || !s->size || !s->units) {
 		sheet_release(s);
 		return HYB_ENOMEM;
 	}
@@ -120,10 +160,12 @@ int sheet_make(struct sheet *s, const struct column_set *set, const struct profi
 
 		get(things, i, &thing);
 		columns_evaluate(set, values ? values + i * set->metrics : NULL,
-			(double)thing.inclusive / 1e9, (double)thing.exclusive / 1e9,
+			(double)thing.values.inclusive / 1e9,
+			(double)(thing.values.exclusive + thing.values.blocked) / 1e9,
 			s->inclusive + i * columns, s->exclusive + i * columns);
 	}
 	find_sizes(s);
+	find_time(s);
 	return 0;
 }
 
@@ -132,7 +174,7 @@ void sheet_release(struct sheet *s)
 	free(s->inclusive);
 	free(s->exclusive);
 	free(s->size);
-	free(s->alone);
+	free(s->columns);
 	free(s->units);
 	*s = (struct sheet){0};
 }
@@ -152,20 +194,65 @@ double sheet_share(const struct sheet *s, double value)
 	return s->whole > 0 ? value * 100 / s->whole : 0;
 }
 
-void sheet_sum_add(const struct sheet *s, struct profile_value *sum, double *seconds, size_t i)
+/* ns by which something is shown where no metric is. */
+static uint64_t time_size(const struct sheet *s, size_t i)
 {
 	struct sheet_thing thing;
 
 	s->get(s->things, i, &thing);
-	*seconds += (double)thing.inclusive / 1e9;
+	return s->by_exclusive ? thing.values.exclusive + thing.values.blocked : thing.values.inclusive;
+}
+
+bool sheet_shows(const struct sheet *s, size_t i)
+{
+	return s->set->shown_count ? sheet_share(s, s->size[i]) >= s->options->threshold
+				   : time_size(s, i) >= s->least;
+}
+
+double sheet_size_share(const struct sheet *s, size_t i)
+{
+	if (s->set->shown_count)
+		return sheet_share(s, s->size[i]);
+	return s->time ? (double)time_size(s, i) * 100 / (double)(s->time - s->waited) : 0;
+}
+
+struct field_row sheet_row(const struct sheet *s, size_t i)
+{
+	struct field_row row = {.whole = s->time - s->waited, .rate = NAN, .rate_of_all = NAN};
+	struct sheet_thing thing, above;
+
+	if (i == s->count) {
+		row.now.inclusive = s->rest;
+		return row;
+	}
+	s->get(s->things, i, &thing);
+	row.now = thing.values;
+	if (s->overflows)
+		row.now.samples = s->values[i * s->metrics + s->set->shown[0]].samples;
+	row.root = thing.is_tree && !i;
+	row.waited = row.root || !thing.is_tree ? 0 : waited_of(s, &thing, i);
+	if (thing.is_tree) {
+		s->get(s->things, thing.parent, &above);
+		row.above = above.values.inclusive;
+	}
+	return row;
+}
+
+void sheet_sum_add(const struct sheet *s, struct profile_value *sum, uint64_t *ns, size_t i)
+{
+	struct sheet_thing thing;
+
+	s->get(s->things, i, &thing);
+	*ns += thing.values.inclusive;
 	for (size_t k = 0; s->values && k < s->metrics; k++)
 		sum[k].inclusive = (int64_t)((uint64_t)sum[k].inclusive +
 					     (uint64_t)s->values[i * s->metrics + k].inclusive);
 }
 
-void sheet_sum_end(struct sheet *s, const struct profile_value *sum, double seconds)
+void sheet_sum_end(struct sheet *s, const struct profile_value *sum, uint64_t ns)
 {
-	columns_evaluate(s->set, sum, seconds, 0, s->inclusive + s->count * s->set->count,
+	s->rest = ns;
+	columns_evaluate(s->set, sum, (double)ns / 1e9, 0, s->inclusive + s->count * s->set->count,
 		s->exclusive + s->count * s->set->count);
 }
 
@@ -177,44 +264,31 @@ static bool is_told(const struct column_set *set, size_t column)
 	return column != set->metrics;
 }
 
-static void put_double(FILE *out, double value, const char *undefined)
+void sheet_json(struct json *json, const struct sheet *s, size_t i)
 {
-	if (isnan(value))
-		fputs(undefined, out);
-	else
-		fprintf(out, "%.17g", value);
-}
-
-void sheet_json(FILE *out, const struct sheet *s, size_t i)
-{
-	const char *comma = "";
-
-	fputs(",\"metrics\":{", out);
+	if (s->set->count < 2)
+		return;
+	json_object(json, "metrics");
 	for (size_t c = 0; c < s->set->count; c++) {
 		if (!is_told(s->set, c))
 			continue;
-		fputs(comma, out);
-		comma = ",";
-		json_string(out, s->set->items[c].name);
+		json_object(json, s->set->items[c].name);
 		if (c < s->metrics) {
 			const struct profile_value *v = &s->values[i * s->metrics + c];
 
-			fprintf(out,
-				":{\"inclusive\":%" PRId64 ",\"exclusive\":%" PRId64 ",\"samples\":%" PRIu64
-				"}",
-				v->inclusive, v->exclusive, v->samples);
-			continue;
+			json_signed(json, "inclusive", v->inclusive);
+			json_signed(json, "exclusive", v->exclusive);
+			json_number(json, "samples", v->samples);
+		} else {
+			json_real(json, "inclusive", s->inclusive[i * s->set->count + c], 17);
+			json_real(json, "exclusive", s->exclusive[i * s->set->count + c], 17);
 		}
-		fputs(":{\"inclusive\":", out);
-		put_double(out, s->inclusive[i * s->set->count + c], "null");
-		fputs(",\"exclusive\":", out);
-		put_double(out, s->exclusive[i * s->set->count + c], "null");
-		fputc('}', out);
+		json_end(json);
 	}
-	fputc('}', out);
+	json_end(json);
 }
 
-void sheet_csv_heading(FILE *out, const struct column_set *set, const char *prefix)
+void sheet_csv_heading(struct csv *csv, const struct column_set *set, const char *prefix)
 {
 	static const char *const parts[] = {"inclusive", "exclusive"};
 
@@ -224,13 +298,12 @@ void sheet_csv_heading(FILE *out, const struct column_set *set, const char *pref
 
 			if (asprintf(&name, "%s%s %s", prefix, set->items[c].name, parts[p]) < 0)
 				continue;
-			fputc(',', out);
-			csv_string(out, name);
+			csv_text(csv, name);
 			free(name);
 		}
 }
 
-void sheet_csv(FILE *out, const struct sheet *s, size_t i)
+void sheet_csv(struct csv *csv, const struct sheet *s, size_t i)
 {
 	for (size_t c = 0; c < s->set->count; c++) {
 		size_t at = i * s->set->count + c;
@@ -238,14 +311,11 @@ void sheet_csv(FILE *out, const struct sheet *s, size_t i)
 		if (!is_told(s->set, c))
 			continue;
 		if (c < s->metrics) {
-			const struct profile_value *v = &s->values[i * s->metrics + c];
-
-			fprintf(out, ",%" PRId64 ",%" PRId64, v->inclusive, v->exclusive);
-			continue;
+			csv_signed(csv, s->values[i * s->metrics + c].inclusive);
+			csv_signed(csv, s->values[i * s->metrics + c].exclusive);
+		} else {
+			csv_real(csv, s->inclusive[at], 17);
+			csv_real(csv, s->exclusive[at], 17);
 		}
-		fputc(',', out);
-		put_double(out, s->inclusive[at], "");
-		fputc(',', out);
-		put_double(out, s->exclusive[at], "");
 	}
 }

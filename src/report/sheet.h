@@ -3,6 +3,7 @@
 #define HYB_REPORT_SHEET_H
 
 #include "profile/metrics/columns.h"
+#include "profile/views/fields.h"
 #include "report.h"
 
 /* The columns of these metrics that the options ask for, said on standard error if they are wrong. 0, -1 or
@@ -12,14 +13,27 @@ int report_columns(struct column_set *set, const struct report_options *options,
 
 /* A row of what is shown: nodes of a tree, or rows of a table. */
 struct sheet_thing {
-	uint64_t inclusive, exclusive; /* ns; exclusive: and blocked */
-	uint64_t calls, samples;
+	struct profile_values values;
 	uint32_t parent; /* of a tree */
+	uint8_t kind; /* enum profile_kind */
 	bool is_tree;
+};
+
+/* A column of the text. */
+struct sheet_column {
+	const struct field *field; /* NULL: a metric, or time in its place */
+	size_t metric; /* column of the set whose name stands above it; SIZE_MAX: none */
+	bool alone; /* a metric's exclusive value */
+	bool blank; /* where it is 0 */
+	bool hot; /* large shares are coloured */
+	int width;
+	const char *heading;
+	unsigned drop; /* where there is no room the lowest goes first; 0: it stays */
 };
 
 /* Values of all columns for all things; one more row, behind the last, is for what is left out. */
 struct sheet {
+	const struct report_options *options;
 	const struct column_set *set;
 	const void *things;
 	void (*get)(const void *things, size_t i, struct sheet_thing *ret);
@@ -29,18 +43,20 @@ struct sheet {
 	double *size; /* by thing: by what it is shown, and which share it is */
 	double whole; /* 100 % of that */
 	bool by_exclusive; /* order and size are those of the thing alone */
+	unsigned view; /* enum field_view */
+	uint64_t time, waited, least; /* ns: of all; of that outside all probes; what is less is left out */
+	uint64_t rest; /* ns: inclusive time of the row behind the last */
 	/* of the text: */
-	bool *alone; /* by shown column: whether the exclusive one has room */
+	struct sheet_column *columns;
+	size_t column_count;
 	double *units; /* by column: ns that a printed 1.0 stands for, of times */
 	bool overflows; /* samples are those of the first column's overflow */
-	bool reverse; /* a tree upside down: what nodes have alone says nothing */
-	bool time, calls, samples; /* which others have room */
 };
 
 /* 0 or HYB_ENOMEM. */
-int sheet_make(struct sheet *sheet, const struct column_set *set, const struct profile_value *values,
-	const void *things, size_t count, void (*get)(const void *things, size_t i, struct sheet_thing *ret),
-	bool by_exclusive);
+int sheet_make(struct sheet *sheet, const struct report_options *options, const struct column_set *set,
+	const struct profile_value *values, const void *things, size_t count,
+	void (*get)(const void *things, size_t i, struct sheet_thing *ret), bool by_exclusive);
 void sheet_release(struct sheet *sheet);
 
 /* By what things are to be ordered: those of the first column. To be freed; NULL when memory is out. */
@@ -49,11 +65,17 @@ double *sheet_weights(const struct sheet *sheet);
 void sheet_get_node(const void *nodes, size_t i, struct sheet_thing *ret);
 void sheet_get_row(const void *rows, size_t i, struct sheet_thing *ret);
 
-/* Percent of the whole. */
+/* Whether something reaches the threshold. */
+bool sheet_shows(const struct sheet *sheet, size_t i);
+/* Percent of the whole: of a value of what sizes go by; of a thing's size. */
 double sheet_share(const struct sheet *sheet, double value);
+double sheet_size_share(const struct sheet *sheet, size_t i);
+/* A thing, or what is left out, as fields see it. */
+struct field_row sheet_row(const struct sheet *sheet, size_t i);
 
-/* Text: which columns have room, the two lines of headings, and the cells of a thing; columns taken. */
-void sheet_lay_out(struct sheet *sheet, const struct style *style);
+/* Text: which columns have room (`time_width`: of a time with its blank), the lines of headings, and the
+ * cells of a thing; columns taken. 0 or HYB_ENOMEM. */
+int sheet_lay_out(struct sheet *sheet, const struct style *style, int time_width);
 void sheet_heading(const struct sheet *sheet, const struct style *style, const char *name);
 int sheet_cells(const struct sheet *sheet, const struct style *style, size_t i);
 /* A column's name and unit (`unit`: of times, ns that a printed 1.0 stands for) above all that stands below.
@@ -66,20 +88,24 @@ int sheet_first_width(const struct sheet *sheet);
 int sheet_first_value(const struct sheet *sheet, const struct style *style, double value, double share);
 void sheet_first_name(const struct sheet *sheet, const struct style *style);
 
-/* report/tree.c: a tree, and a table, of metrics. The tree: 0 or HYB_ENOMEM. */
-int report_tree_of_metrics(struct style *style, const struct report_options *options,
-	const struct profile_node *nodes, struct sheet *sheet);
-void report_flat_of_metrics(struct style *style, const struct report_options *options,
-	const struct profile_flat *flat, struct sheet *sheet);
+/* report/tree.c: a tree, and a table. 0 or HYB_ENOMEM. */
+int report_tree(struct style *style, struct sheet *sheet);
+int report_flat(struct style *style, const struct profile_flat *flat, struct sheet *sheet);
+
+/* report/machine.c; over: NULL without columns over ranks. */
+int report_json_tree(struct json *json, const struct sheet *sheet, const struct report_over *over);
+int report_csv_tree(FILE *out, const struct sheet *sheet, const struct report_over *over);
+void report_json_rows(struct json *json, const struct profile_flat *flat, const struct sheet *sheet);
+void report_csv_rows(FILE *out, const struct profile_flat *flat, const struct sheet *sheet);
 
 /* Adds up some into zeros; then the row behind the last is that of the sum. */
-void sheet_sum_add(const struct sheet *sheet, struct profile_value *sum, double *seconds, size_t i);
-void sheet_sum_end(struct sheet *sheet, const struct profile_value *sum, double seconds);
+void sheet_sum_add(const struct sheet *sheet, struct profile_value *sum, uint64_t *ns, size_t i);
+void sheet_sum_end(struct sheet *sheet, const struct profile_value *sum, uint64_t ns);
 
-/* ,"metrics":{...} of a thing, for JSON; of CSV the heading's (names with `prefix` in front) and a thing's
- * part. */
-void sheet_json(FILE *out, const struct sheet *sheet, size_t i);
-void sheet_csv_heading(FILE *out, const struct column_set *set, const char *prefix);
-void sheet_csv(FILE *out, const struct sheet *sheet, size_t i);
+/* The member "metrics" of a thing, if there are any; of CSV the heading's (names with `prefix` in front) and
+ * a thing's part. */
+void sheet_json(struct json *json, const struct sheet *sheet, size_t i);
+void sheet_csv_heading(struct csv *csv, const struct column_set *set, const char *prefix);
+void sheet_csv(struct csv *csv, const struct sheet *sheet, size_t i);
 
 #endif

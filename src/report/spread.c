@@ -84,39 +84,54 @@ int report_over_ranks(struct style *style, const struct report_options *options,
 	table.columns = &columns;
 	table.data = over;
 	table.sheet = over->sheet;
-	if (table.sheet)
-		sheet_lay_out(table.sheet, style);
+	if (table.sheet && sheet_lay_out(table.sheet, style, table.width + 1))
+		return HYB_ENOMEM;
 	return table_tree(&table, nodes);
 }
 
 /* ------------------------------------------------------------- machines */
 
-void report_json_spread(FILE *out, const struct profile_spread *s, uint64_t ranks, const char *unit)
+/* A member whose key ends with a unit. */
+static const char *unit_key(char text[32], const char *name, const char *unit)
 {
-	fprintf(out, ",\"ranks\":%" PRIu64 ",\"mean%s\":%" PRIu64 ",\"min%s\":%" PRIu64 ",\"max%s\":%" PRIu64,
-		s->ranks, unit, profile_spread_mean(s, ranks), unit, profile_spread_least(s, ranks), unit,
-		s->most);
-	if (s->ranks && s->ranks >= ranks)
-		fprintf(out, ",\"min_rank\":%" PRIu32, s->least_rank);
-	else
-		fputs(",\"min_rank\":null", out);
-	if (s->ranks)
-		fprintf(out, ",\"max_rank\":%" PRIu32, s->most_rank);
-	else
-		fputs(",\"max_rank\":null", out);
-	fprintf(out, ",\"deviation%s\":%.3f,\"imbalance\":%.6f", unit, profile_spread_deviation(s, ranks),
-		profile_spread_imbalance(s, ranks) / 100);
+	snprintf(text, 32, "%s%s", name, unit);
+	return text;
 }
 
-void report_csv_spread(FILE *out, const struct profile_spread *s, uint64_t ranks)
+void report_json_spread(struct json *json, const struct profile_spread *s, uint64_t ranks, const char *unit)
 {
-	fprintf(out, ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",", s->ranks, profile_spread_mean(s, ranks),
-		profile_spread_least(s, ranks));
+	char key[32];
+
+	json_number(json, "ranks", s->ranks);
+	json_number(json, unit_key(key, "mean", unit), profile_spread_mean(s, ranks));
+	json_number(json, unit_key(key, "min", unit), profile_spread_least(s, ranks));
+	json_number(json, unit_key(key, "max", unit), s->most);
 	if (s->ranks && s->ranks >= ranks)
-		fprintf(out, "%" PRIu32, s->least_rank);
-	fprintf(out, ",%" PRIu64 ",", s->most);
+		json_number(json, "min_rank", s->least_rank);
+	else
+		json_null(json, "min_rank");
 	if (s->ranks)
-		fprintf(out, "%" PRIu32, s->most_rank);
-	fprintf(out, ",%.3f,%.6f", profile_spread_deviation(s, ranks),
-		profile_spread_imbalance(s, ranks) / 100);
+		json_number(json, "max_rank", s->most_rank);
+	else
+		json_null(json, "max_rank");
+	json_fixed(json, unit_key(key, "deviation", unit), profile_spread_deviation(s, ranks), 3);
+	json_fixed(json, "imbalance", profile_spread_imbalance(s, ranks) / 100, 6);
+}
+
+void report_csv_spread(struct csv *csv, const struct profile_spread *s, uint64_t ranks)
+{
+	csv_number(csv, s->ranks);
+	csv_number(csv, profile_spread_mean(s, ranks));
+	csv_number(csv, profile_spread_least(s, ranks));
+	if (s->ranks && s->ranks >= ranks)
+		csv_number(csv, s->least_rank);
+	else
+		csv_empty(csv);
+	csv_number(csv, s->most);
+	if (s->ranks)
+		csv_number(csv, s->most_rank);
+	else
+		csv_empty(csv);
+	csv_fixed(csv, profile_spread_deviation(s, ranks), 3);
+	csv_fixed(csv, profile_spread_imbalance(s, ranks) / 100, 6);
 }

@@ -34,7 +34,8 @@ void style_init(struct style *style, const struct report_options *options)
 	const char *columns = getenv("COLUMNS"), *term = getenv("TERM");
 	struct winsize size = {0};
 
-	*style = (struct style){.out = stdout, .width = 80, .unit = 1e9, .unit_name = "s"};
+	*style =
+		(struct style){.out = stdout, .json.out = stdout, .width = 80, .unit = 1e9, .unit_name = "s"};
 	style->full_paths = options->full_paths;
 	style->utf8 = !strcmp(nl_langinfo(CODESET), "UTF-8");
 	style->cut = terminal;

@@ -21,13 +21,9 @@ struct table {
 	const struct columns *columns;
 	const void *data; /* of the columns */
 	const struct profile_node *root; /* of the tree */
-	struct sheet *sheet; /* metrics are shown, not times; or NULL. In place of `columns`, or for them */
-	bool rows; /* a flat table */
+	struct sheet *sheet; /* in place of `columns`, or (metrics, not times, are shown) for them; or NULL */
 	uint64_t whole; /* ns that are 100 % */
 	uint64_t least; /* ns below which lines are left out */
-	bool blocked, calls; /* whether the column has anything */
-	bool inclusive; /* reverse trees have no exclusive column */
-	bool parts; /* below the root stand threads or ranks */
 	int width; /* of a time */
 };
 
@@ -38,11 +34,6 @@ void table_init(struct table *table, struct style *style, const struct report_op
 
 /* ns that were blocked outside all probes: at the root, or below it at those of threads and ranks. */
 uint64_t table_waited(const struct report_options *options, const struct profile_node *nodes);
-
-/* The same of a table: the time of all rows, and *ret_waited of it. */
-uint64_t table_total(const struct profile_flat *flat, uint64_t *ret_waited);
-/* By what a row is left out. */
-uint64_t table_weight(const struct profile_row *row, enum profile_sort sort);
 
 /* Whether there is room for `columns`; what is not for a terminal has any. */
 bool table_has_room(const struct table *table, unsigned columns);

@@ -59,48 +59,6 @@ int table_count(const struct table *t, uint64_t count)
 	return fprintf(t->style->out, "%8s", count ? figure_count(count, text) : "");
 }
 
-static void put_heading(const struct table *t, const char *name)
-{
-	FILE *out = t->style->out;
-	int w = t->width + 1;
-
-	fputc('\n', out);
-	style_ink(t->style, INK_DIM);
-	fprintf(out, "%*s %6s", w, t->inclusive ? "incl" : "time", "%");
-	if (t->inclusive)
-		fprintf(out, "%*s", w, "excl");
-	if (t->blocked)
-		fprintf(out, "%*s", w, "blocked");
-	if (t->calls)
-		fprintf(out, "%8s", "calls");
-	fprintf(out, "%8s  %s (%s)\n", "samples", name, style_unit_words(t->style));
-	style_ink(t->style, INK_PLAIN);
-}
-
-struct cells {
-	uint64_t inclusive, exclusive, blocked, calls, samples;
-	uint64_t share; /* ns of which the percentage is */
-};
-
-/* The columns in front of the name; their number. */
-static int put_cells(const struct table *t, const struct cells *c)
-{
-	int n = table_time(t, c->inclusive, false, !t->inclusive);
-
-	if (percent(t, c->share) < 100.05)
-		n += fprintf(t->style->out, " %6.1f", percent(t, c->share));
-	else
-		n += fprintf(t->style->out, " %6s", t->rows ? "" : "100.0"); /* the total, which has waited */
-	if (t->inclusive)
-		n += table_time(t, c->exclusive, true, true);
-	if (t->blocked)
-		n += table_time(t, c->blocked, true, false);
-	if (t->calls)
-		n += table_count(t, c->calls);
-	n += table_count(t, c->samples);
-	return n + fprintf(t->style->out, "  ");
-}
-
 /* ---------------------------------------------------------------- tree */
 
 static const struct profile_node *node_at(const struct walker *w, uint32_t i)
@@ -121,7 +79,7 @@ static bool node_visible(const struct walker *w, uint32_t i)
 	const struct table *t = w->data;
 
 	if (t->sheet)
-		return sheet_share(t->sheet, t->sheet->size[i]) >= t->options->threshold;
+		return sheet_shows(t->sheet, i);
 	return node_at(w, i)->inclusive >= t->least;
 }
 
@@ -164,19 +122,19 @@ static uint64_t sum_hidden(const struct walker *w, uint32_t parent)
 	return sum;
 }
 
-/* The same of metrics: into the row behind the last. */
+/* The same with metrics: into the row behind the last. */
 static int sum_hidden_values(const struct walker *w, uint32_t parent)
 {
 	struct sheet *sheet = ((const struct table *)w->data)->sheet;
 	struct profile_value *sum = calloc(sheet->metrics + 1, sizeof(*sum));
-	double seconds = 0;
+	uint64_t ns = 0;
 
 	if (!sum)
 		return HYB_ENOMEM;
 	for (uint32_t c = node_at(w, parent)->first_child; c; c = node_at(w, c)->next_sibling)
 		if (!node_visible(w, c))
-			sheet_sum_add(sheet, sum, &seconds, c);
-	sheet_sum_end(sheet, sum, seconds);
+			sheet_sum_add(sheet, sum, &ns, c);
+	sheet_sum_end(sheet, sum, ns);
 	free(sum);
 	return 0;
 }
@@ -188,7 +146,7 @@ static bool node_rest(const struct walker *w, uint32_t parent)
 
 	if (t->sheet) {
 		for (uint32_t c = node_at(w, parent)->first_child; c; c = node_at(w, c)->next_sibling)
-			share += node_visible(w, c) ? 0 : sheet_share(t->sheet, t->sheet->size[c]);
+			share += node_visible(w, c) ? 0 : sheet_size_share(t->sheet, c);
 		return share >= TINY;
 	}
 	return sum_hidden(w, parent) && percent(w->data, sum_hidden(w, parent)) >= TINY;
@@ -211,16 +169,6 @@ static void node_hidden(const struct walker *w, uint32_t parent, uint32_t hidden
 	style_ink(t->style, INK_PLAIN);
 }
 
-static int node_cells(const struct table *t, const struct profile_node *n)
-{
-	bool is_part = !n->parent && n != t->root &&
-		       (n->kind == PROFILE_ROOT || (t->parts && n->kind == PROFILE_PROBE));
-	struct cells cells = {n->inclusive, n->exclusive, n->blocked, n->calls, n->samples,
-		n->inclusive - (is_part ? n->blocked : 0)};
-
-	return put_cells(t, &cells);
-}
-
 uint64_t table_waited(const struct report_options *options, const struct profile_node *nodes)
 {
 	bool parts = options->view != REPORT_REVERSE && (options->split || options->split_ranks);
@@ -230,11 +178,6 @@ uint64_t table_waited(const struct report_options *options, const struct profile
 	for (uint32_t i = nodes[0].first_child; i; i = nodes[i].next_sibling)
 		sum += parts || nodes[i].kind == PROFILE_ROOT ? nodes[i].blocked : 0;
 	return sum;
-}
-
-static void node_heading(const struct table *t)
-{
-	put_heading(t, t->inclusive ? "call tree" : "where time was spent, and who called it");
 }
 
 int table_tree(struct table *table, const struct profile_node *nodes)
@@ -257,33 +200,20 @@ int table_tree(struct table *table, const struct profile_node *nodes)
 	return r;
 }
 
-int report_tree(struct style *style, const struct report_options *options, const struct profile_node *nodes,
-	size_t count)
+int report_tree(struct style *style, struct sheet *sheet)
 {
-	static const struct columns columns = {node_heading, node_cells};
+	const struct profile_node *nodes = sheet->things;
+	bool reverse = sheet->view == FIELD_REVERSE;
 	struct table table;
 
-	table_init(&table, style, options, nodes[0].inclusive, table_waited(options, nodes));
-	table.columns = &columns;
-	table.inclusive = options->view == REPORT_TREE;
-	table.parts = table.inclusive && (options->split || options->split_ranks);
-	for (size_t i = 0; i < count; i++) {
-		table.blocked |= nodes[i].blocked && table.inclusive;
-		table.calls |= nodes[i].calls > 0;
-	}
-	return table_tree(&table, nodes);
-}
-
-int report_tree_of_metrics(struct style *style, const struct report_options *options,
-	const struct profile_node *nodes, struct sheet *sheet)
-{
-	struct table table;
-
-	table_init(&table, style, options, nodes[0].inclusive, 0);
+	table_init(&table, style, sheet->options, sheet->time, sheet->waited);
 	table.sheet = sheet;
-	sheet->reverse = options->view == REPORT_REVERSE;
-	sheet_lay_out(sheet, style);
-	sheet_heading(sheet, style, sheet->reverse ? "where it was, and who called" : "call tree");
+	if (sheet_lay_out(sheet, style, table.width + 1))
+		return HYB_ENOMEM;
+	sheet_heading(sheet, style,
+		!reverse                  ? "call tree"
+		: sheet->set->shown_count ? "where it was, and who called"
+					  : "where time was spent, and who called it");
 	return table_tree(&table, nodes);
 }
 
@@ -291,15 +221,13 @@ int report_tree_of_metrics(struct style *style, const struct report_options *opt
 
 static void put_row(struct table *t, const struct profile_row *row, size_t number)
 {
-	struct cells cells = {
-		row->inclusive, row->exclusive, row->blocked, row->calls, row->samples, row->inclusive};
 	struct label label = {.kind = row->kind,
 		.guess = row->guess,
 		.name = row->name,
 		.file = row->file,
 		.module = row->module,
 		.line = row->line};
-	int used = t->sheet ? sheet_cells(t->sheet, t->style, number) : put_cells(t, &cells);
+	int used = sheet_cells(t->sheet, t->style, number);
 
 	if (t->options->by == PROFILE_BY_THREAD)
 		label.module = "";
@@ -309,75 +237,41 @@ static void put_row(struct table *t, const struct profile_row *row, size_t numbe
 	style_label(t->style, &label, (unsigned)used);
 }
 
-uint64_t table_weight(const struct profile_row *row, enum profile_sort sort)
+static void put_hidden(const struct table *t, size_t hidden, uint64_t rest)
 {
-	return sort == PROFILE_SORT_INCLUSIVE ? row->inclusive : row->exclusive + row->blocked;
+	FILE *out = t->style->out;
+
+	style_ink(t->style, INK_DIM);
+	fprintf(out, "(%zu more below %g %%", hidden, t->options->threshold);
+	if (!t->sheet->set->shown_count)
+		fprintf(out, ", together %.3f %s alone", (double)rest / t->style->unit, t->style->unit_name);
+	fputs(")\n", out);
+	style_ink(t->style, INK_PLAIN);
 }
 
-uint64_t table_total(const struct profile_flat *flat, uint64_t *ret_waited)
+int report_flat(struct style *style, const struct profile_flat *flat, struct sheet *sheet)
 {
-	uint64_t total = 0;
-
-	*ret_waited = 0;
-	for (size_t i = 0; i < flat->count; i++) {
-		total += flat->rows[i].exclusive + flat->rows[i].blocked;
-		*ret_waited += flat->rows[i].kind == PROFILE_ROOT ? flat->rows[i].blocked : 0;
-	}
-	return total;
-}
-
-static const char *const flat_headings[] = {"function", "line", "module", "thread", "file"};
-
-void report_flat_of_metrics(struct style *style, const struct report_options *options,
-	const struct profile_flat *flat, struct sheet *sheet)
-{
+	static const char *const headings[] = {"function", "line", "module", "thread", "file"};
+	const struct report_options *options = sheet->options;
 	struct table table;
+	uint64_t rest = 0;
 	size_t hidden = 0;
 
-	table_init(&table, style, options, 0, 0);
+	table_init(&table, style, options, sheet->time, sheet->waited);
 	table.sheet = sheet;
-	sheet_lay_out(sheet, style);
-	sheet_heading(sheet, style, flat_headings[options->by]);
+	if (sheet_lay_out(sheet, style, table.width + 1))
+		return HYB_ENOMEM;
+	sheet_heading(sheet, style, headings[options->by]);
 	for (size_t i = 0; i < flat->count; i++) {
-		if (sheet_share(sheet, sheet->size[i]) >= options->threshold)
-			put_row(&table, &flat->rows[i], i);
-		else
-			hidden++;
-	}
-	if (hidden) {
-		style_ink(style, INK_DIM);
-		fprintf(style->out, "(%zu more below %g %%)\n", hidden, options->threshold);
-		style_ink(style, INK_PLAIN);
-	}
-	style_legend(style);
-}
-
-void report_flat(struct style *style, const struct report_options *options, const struct profile_flat *flat)
-{
-	struct table table;
-	uint64_t waited, total = table_total(flat, &waited), rest = 0;
-	size_t hidden = 0;
-
-	table_init(&table, style, options, total, waited);
-	table.inclusive = table.rows = true;
-	for (size_t i = 0; i < flat->count; i++) {
-		table.blocked |= flat->rows[i].blocked > 0;
-		table.calls |= flat->rows[i].calls > 0;
-	}
-	put_heading(&table, flat_headings[options->by]);
-	for (size_t i = 0; i < flat->count; i++) {
-		if (table_weight(&flat->rows[i], options->sort) >= table.least) {
+		if (sheet_shows(sheet, i)) {
 			put_row(&table, &flat->rows[i], i);
 		} else {
 			hidden++;
 			rest += flat->rows[i].exclusive + flat->rows[i].blocked;
 		}
 	}
-	if (hidden) {
-		style_ink(style, INK_DIM);
-		fprintf(style->out, "(%zu more below %g %%, together %.3f %s alone)\n", hidden,
-			options->threshold, (double)rest / style->unit, style->unit_name);
-		style_ink(style, INK_PLAIN);
-	}
+	if (hidden)
+		put_hidden(&table, hidden, rest);
 	style_legend(style);
+	return 0;
 }

@@ -61,7 +61,7 @@ static bool sorts_by_change(const struct forest *f)
 {
 	size_t column = (f->sort - TREE_METRICS) / TREE_PARTS;
 
-	return f->sort == TREE_CHANGE || (f->changes && f->sort == tree_metric(column, TREE_PART_CHANGE));
+	return f->sort == FIELD_CHANGE || (f->changes && f->sort == tree_metric(column, TREE_PART_CHANGE));
 }
 
 static double sort_value(const struct forest *f, uint32_t node)

@@ -11,7 +11,7 @@
 #include "profile/metrics/columns.h"
 #include "profile/metrics/figures.h"
 #include "profile/profile.h"
-#include "profile/views/profile_diff.h"
+#include "profile/views/fields.h"
 
 #define FOREST_NONE UINT32_MAX
 #define FOREST_ROWS_MAX 50000u /* that opening a whole subtree adds at most */
@@ -40,23 +40,9 @@ struct tree_source {
 	bool reverse; /* what nodes have alone says nothing */
 };
 
-enum tree_column {
-	TREE_INCLUSIVE = 0, /* ns, as all times */
-	TREE_PERCENT, /* of the whole */
-	TREE_OF_PARENT, /* percent */
-	TREE_EXCLUSIVE,
-	TREE_BLOCKED,
-	TREE_CALLS,
-	TREE_CHILD_CALLS,
-	TREE_SAMPLES,
-	TREE_RATE, /* growth of inclusive time, ns a second */
-	TREE_BEFORE,
-	TREE_AFTER,
-	TREE_CHANGE,
-	TREE_CHANGE_PERCENT, /* of the whole */
-	TREE_CHANGE_EXCLUSIVE,
-	TREE_METRICS, /* + TREE_PARTS * column of the set + enum tree_part */
-};
+/* Columns are numbers: those of fields (enum field_id), then
+ * TREE_METRICS + TREE_PARTS * column of the set + enum tree_part. */
+#define TREE_METRICS FIELDS
 
 /* Of a metric. */
 enum tree_part {

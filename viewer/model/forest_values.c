@@ -9,28 +9,7 @@
 
 #define NAME_ROOM 34 /* columns that names have at least; tables have no guides in front */
 #define TABLE_NAME_ROOM 30
-#define RATE_LEAST 5e5 /* ns in a second: what shows */
 #define MORE_ROOM 50 /* before what nobody asked for is shown */
-
-static const struct {
-	const char *name;
-	int width; /* 0: that of a time */
-} texts[TREE_METRICS] = {
-	[TREE_INCLUSIVE] = {"incl", 0},
-	[TREE_PERCENT] = {"%", 7},
-	[TREE_OF_PARENT] = {"%parent", 8},
-	[TREE_EXCLUSIVE] = {"excl", 0},
-	[TREE_BLOCKED] = {"blocked", 0},
-	[TREE_CALLS] = {"calls", 8},
-	[TREE_CHILD_CALLS] = {"below", 8},
-	[TREE_SAMPLES] = {"samples", 8},
-	[TREE_RATE] = {"now", 8},
-	[TREE_BEFORE] = {"before", 0},
-	[TREE_AFTER] = {"after", 0},
-	[TREE_CHANGE] = {"change", 0},
-	[TREE_CHANGE_PERCENT] = {"change%", 8},
-	[TREE_CHANGE_EXCLUSIVE] = {"exclchange", 0},
-};
 
 /* ---------------------------------------------------------------- values */
 
@@ -50,8 +29,7 @@ static enum tree_part part_of(unsigned column)
 
 bool forest_is_change(unsigned column)
 {
-	return column == TREE_CHANGE || column == TREE_CHANGE_PERCENT || column == TREE_CHANGE_EXCLUSIVE ||
-	       (column >= TREE_METRICS && part_of(column) >= TREE_PART_CHANGE);
+	return column < TREE_METRICS ? fields[column].sign : part_of(column) >= TREE_PART_CHANGE;
 }
 
 /* Of what a node has now, or had before. */
@@ -91,21 +69,6 @@ static double metric_value(const struct forest *f, uint32_t node, unsigned colum
 	return side_value(f, node, i, alone, false) - side_value(f, node, i, alone, true);
 }
 
-static double share(double part, double whole)
-{
-	return whole != 0 ? part * 100 / whole : 0;
-}
-
-static double percent(const struct forest *f, uint32_t node)
-{
-	const struct profile_node *n = &f->source.nodes[node];
-	/* What waited outside all probes is no part of the whole. */
-	uint64_t waited = n->kind == PROFILE_ROOT ? n->blocked : 0;
-	double p = share((double)(n->inclusive - (node ? waited : 0)), (double)f->source.whole);
-
-	return !node && p > 100 ? 100 : p;
-}
-
 static double rate(const struct forest *f, uint32_t node)
 {
 	uint32_t past = f->past ? match_find(f->past, node) : FOREST_NONE;
@@ -118,67 +81,37 @@ static double rate(const struct forest *f, uint32_t node)
 	return grown / f->past_seconds;
 }
 
-static double difference(uint64_t after, uint64_t before)
+/* What waited outside all probes is no part of the whole. */
+static struct field_row row_of(const struct forest *f, uint32_t node, unsigned column)
 {
-	return (double)(int64_t)(after - before);
-}
+	const struct profile_node *n = &f->source.nodes[node];
+	const struct tree_pair *pair = f->source.pairs ? &f->source.pairs[node] : NULL;
+	struct field_row row = {.now = pair ? pair->after : field_values_of_node(n),
+		.before = pair ? &pair->before : NULL,
+		.above = f->source.nodes[n->parent].inclusive,
+		.whole = f->source.whole,
+		.child_calls = f->source.child_calls[node],
+		.root = !node};
 
-static double change_value(const struct forest *f, uint32_t node, unsigned column)
-{
-	const struct tree_pair *p;
-	double waited = 0;
-
-	if (!f->source.pairs)
-		return NAN;
-	p = &f->source.pairs[node];
-	switch (column) {
-	case TREE_BEFORE:
-		return (double)p->before.inclusive;
-	case TREE_AFTER:
-		return (double)p->after.inclusive;
-	case TREE_CHANGE:
-		return difference(p->after.inclusive, p->before.inclusive);
-	case TREE_CHANGE_PERCENT:
-		/* What waited outside all probes is no part of the whole. */
-		if (f->source.nodes[node].kind == PROFILE_ROOT)
-			waited = difference(p->after.blocked, p->before.blocked);
-		return share(difference(p->after.inclusive, p->before.inclusive) - waited,
-			(double)f->source.whole);
+	if (n->kind == PROFILE_ROOT && (node || pair)) {
+		row.waited = row.now.blocked;
+		row.waited_before = pair ? pair->before.blocked : 0;
 	}
-	return difference(p->after.exclusive, p->before.exclusive);
+	if (column == FIELD_RATE) { /* the only one that takes long to know */
+		row.rate = rate(f, node);
+		row.rate_of_all = rate(f, 0);
+	}
+	return row;
 }
 
 double forest_value(const struct forest *f, uint32_t node, unsigned column)
 {
-	const struct profile_node *n = &f->source.nodes[node];
+	struct field_row row;
 
-	switch (column) {
-	case TREE_INCLUSIVE:
-		return (double)n->inclusive;
-	case TREE_PERCENT:
-		return percent(f, node);
-	case TREE_OF_PARENT:
-		return node ? share((double)n->inclusive, (double)f->source.nodes[n->parent].inclusive) : 100;
-	case TREE_EXCLUSIVE:
-		return (double)n->exclusive;
-	case TREE_BLOCKED:
-		return (double)n->blocked;
-	case TREE_CALLS:
-		return (double)n->calls;
-	case TREE_CHILD_CALLS:
-		return (double)f->source.child_calls[node];
-	case TREE_SAMPLES:
-		return (double)n->samples;
-	case TREE_RATE:
-		return rate(f, node);
-	case TREE_BEFORE:
-	case TREE_AFTER:
-	case TREE_CHANGE:
-	case TREE_CHANGE_PERCENT:
-	case TREE_CHANGE_EXCLUSIVE:
-		return change_value(f, node, column);
-	}
-	return metric_of(f, column) ? metric_value(f, node, column) : NAN;
+	if (column >= TREE_METRICS)
+		return metric_of(f, column) ? metric_value(f, node, column) : NAN;
+	row = row_of(f, node, column);
+	return field_value(&fields[column], &row);
 }
 
 /* What the root has of a metric, on the side where it is more. */
@@ -249,24 +182,17 @@ double forest_change(const struct forest *f, uint32_t node, bool alone)
 	if (f->changes)
 		return forest_value(
 			f, node, tree_metric(column, alone ? TREE_PART_CHANGE_EXCLUSIVE : TREE_PART_CHANGE));
-	return forest_value(f, node, alone ? TREE_CHANGE_EXCLUSIVE : TREE_CHANGE);
+	return forest_value(f, node, alone ? FIELD_CHANGE_EXCLUSIVE : FIELD_CHANGE);
 }
 
 double forest_heat(const struct forest *f, uint32_t node, unsigned column)
 {
+	struct field_row row;
 	double whole;
 
-	switch (column) {
-	case TREE_INCLUSIVE:
-	case TREE_PERCENT:
-		return percent(f, node) / 100;
-	case TREE_EXCLUSIVE:
-	case TREE_CHANGE:
-	case TREE_CHANGE_EXCLUSIVE:
-		return share(forest_value(f, node, column), (double)f->source.whole) / 100;
-	case TREE_RATE:
-		whole = forest_value(f, 0, TREE_RATE);
-		return f->past && whole > 0 ? forest_value(f, node, TREE_RATE) / whole : 0;
+	if (column < TREE_METRICS) {
+		row = row_of(f, node, column);
+		return fields[column].heat ? fields[column].heat(&row) : 0;
 	}
 	if (!metric_of(f, column) || metric_of(f, column)->ratio)
 		return 0;
@@ -301,39 +227,8 @@ static const char *cell(const struct forest *f, unsigned column, double value, c
 	const struct column *c = metric_of(f, column);
 
 	*text = 0;
-	switch (column) {
-	case TREE_EXCLUSIVE:
-	case TREE_BLOCKED:
-	case TREE_BEFORE:
-	case TREE_AFTER:
-		if (value == 0)
-			break;
-		/* fall through */
-	case TREE_INCLUSIVE:
-		snprintf(text, FIGURE_SIZE, "%.3f", value / f->unit);
-		break;
-	case TREE_CHANGE:
-	case TREE_CHANGE_EXCLUSIVE:
-		snprintf(text, FIGURE_SIZE, "%+.3f", value / f->unit);
-		break;
-	case TREE_PERCENT:
-	case TREE_OF_PARENT:
-		snprintf(text, FIGURE_SIZE, "%.1f", value);
-		break;
-	case TREE_CHANGE_PERCENT:
-		snprintf(text, FIGURE_SIZE, "%+.1f", value);
-		break;
-	case TREE_CALLS:
-	case TREE_CHILD_CALLS:
-	case TREE_SAMPLES:
-		if (value > 0)
-			figure_count((uint64_t)value, text);
-		break;
-	case TREE_RATE: /* each reading knows a little better what a sample stands for: no growth */
-		if (value >= RATE_LEAST)
-			snprintf(text, FIGURE_SIZE, "%.3f", value / 1e9);
-		break;
-	}
+	if (column < TREE_METRICS)
+		return field_text(&fields[column], value, f->unit, text);
 	return c ? metric_cell(f, c, column, value, text) : text;
 }
 
@@ -342,23 +237,20 @@ const char *forest_cell(const struct forest *f, uint32_t node, unsigned column, 
 	return cell(f, column, forest_value(f, node, column), text);
 }
 
+static unsigned view_of(const struct forest *f)
+{
+	return f->source.pairs     ? FIELD_DIFF
+	       : f->source.flat    ? FIELD_FLAT
+	       : f->source.reverse ? FIELD_REVERSE
+				   : FIELD_TREE;
+}
+
 /* Whether a column of what is left out adds up to something: rows of a table contain each other. */
 static bool adds_up(const struct forest *f, unsigned column)
 {
-	switch (column) {
-	case TREE_EXCLUSIVE:
-	case TREE_BLOCKED:
-	case TREE_SAMPLES:
-		return f->source.flat;
-	case TREE_INCLUSIVE:
-	case TREE_PERCENT:
-	case TREE_OF_PARENT:
-		return !f->source.flat;
-	}
-	if (metric_of(f, column))
-		return part_of(column) == TREE_PART_CHANGE && !metric_of(f, column)->ratio;
-	return column == TREE_BEFORE || column == TREE_AFTER || column == TREE_CHANGE ||
-	       column == TREE_CHANGE_PERCENT;
+	if (column < TREE_METRICS)
+		return fields[column].adds & view_of(f);
+	return metric_of(f, column) && part_of(column) == TREE_PART_CHANGE && !metric_of(f, column)->ratio;
 }
 
 const char *forest_rest_cell(const struct forest *f, uint32_t node, unsigned column, char text[FIGURE_SIZE])
@@ -394,7 +286,7 @@ const char *forest_column_name(const struct forest *f, unsigned column, char tex
 
 	snprintf(text, 64, "%.50s%s%s",
 		c                       ? c->name
-		: column < TREE_METRICS ? texts[column].name
+		: column < TREE_METRICS ? fields[column].name
 					: "",
 		*part ? ":" : "", part);
 	return text;
@@ -406,8 +298,7 @@ int forest_column_width(const struct forest *f, unsigned column)
 
 	if (c)
 		return figure_width(c) + 1 + (part_of(column) == TREE_PART_CHANGE_EXCLUSIVE);
-	return texts[column].width ? texts[column].width
-				   : f->width + 1 + 2 * (column == TREE_CHANGE_EXCLUSIVE);
+	return fields[column].width ? fields[column].width : f->width + 1 + fields[column].wider;
 }
 
 const char *forest_column_group(const struct forest *f, unsigned column)
@@ -427,7 +318,7 @@ void forest_column_heading(const struct forest *f, unsigned column, char text[64
 	const char *name, *last;
 
 	if (!c) {
-		snprintf(text, 64, "%s", texts[column].name);
+		snprintf(text, 64, "%s", fields[column].name);
 		return;
 	}
 	name = c->name;
@@ -463,28 +354,13 @@ static size_t add_metrics(const struct forest *f, bool asked, enum tree_part fro
 	return count;
 }
 
-static bool has_column(const struct forest *f, unsigned column)
+static bool has_field(const struct forest *f, unsigned id)
 {
 	const struct tree_source *s = &f->source;
-	bool is_change = column >= TREE_BEFORE && column < TREE_METRICS;
+	unsigned has = (s->blocked ? FIELD_HAS_BLOCKED : 0) | (s->calls ? FIELD_HAS_CALLS : 0) |
+		       (s->samples ? FIELD_HAS_SAMPLES : 0) | (f->past ? FIELD_HAS_RATE : 0);
 
-	switch (column) {
-	case TREE_EXCLUSIVE:
-		return !s->pairs && !s->reverse;
-	case TREE_BLOCKED:
-		return !s->pairs && !s->reverse && s->blocked;
-	case TREE_CALLS:
-		return !s->pairs && s->calls;
-	case TREE_CHILD_CALLS:
-		return !s->pairs && s->calls && !s->reverse && !s->flat;
-	case TREE_SAMPLES:
-		return !s->pairs && s->samples;
-	case TREE_OF_PARENT:
-		return !s->pairs && !s->flat;
-	case TREE_RATE:
-		return f->past;
-	}
-	return is_change == (s->pairs != NULL);
+	return field_is_in(&fields[id], fields[id].screen, view_of(f), has);
 }
 
 size_t forest_columns(const struct forest *f, unsigned *columns, size_t room)
@@ -492,7 +368,7 @@ size_t forest_columns(const struct forest *f, unsigned *columns, size_t room)
 	size_t count = 0;
 
 	for (unsigned c = 0; c < TREE_METRICS && count < room; c++)
-		if (has_column(f, c))
+		if (has_field(f, c))
 			columns[count++] = c;
 	for (unsigned asked = 2; asked-- > 0;) {
 		if (f->source.pairs) {
@@ -508,14 +384,19 @@ size_t forest_columns(const struct forest *f, unsigned *columns, size_t room)
 	return count;
 }
 
+/* Fields by their priority: those that come before metrics, or the others. */
+static size_t add_fields(const struct forest *f, bool early, unsigned *wanted, size_t count)
+{
+	for (unsigned priority = 1; priority <= FIELDS; priority++)
+		for (unsigned id = 0; id < FIELDS; id++)
+			if (fields[id].priority == priority && !(fields[id].early & view_of(f)) == !early)
+				wanted[count++] = id;
+	return count;
+}
+
 /* The order in which columns get room. */
 static size_t wanted_columns(const struct forest *f, unsigned *wanted, size_t room, size_t *ret_asked)
 {
-	static const unsigned first[] = {TREE_INCLUSIVE, TREE_PERCENT, TREE_BEFORE, TREE_AFTER, TREE_CHANGE,
-		TREE_RATE},
-			      then[] = {TREE_EXCLUSIVE, TREE_BLOCKED, TREE_CALLS, TREE_SAMPLES,
-				      TREE_OF_PARENT, TREE_CHANGE_PERCENT, TREE_CHANGE_EXCLUSIVE,
-				      TREE_CHILD_CALLS};
 	enum tree_part asked = TREE_PART_INCLUSIVE, alone = TREE_PART_EXCLUSIVE;
 	size_t count = 0;
 
@@ -524,17 +405,11 @@ static size_t wanted_columns(const struct forest *f, unsigned *wanted, size_t ro
 		asked = TREE_PART_CHANGE;
 		alone = TREE_PART_CHANGE_EXCLUSIVE;
 		count = add_metrics(f, true, TREE_PART_BEFORE, TREE_PART_CHANGE, wanted, count, room - 32);
-		wanted[count++] = TREE_CHANGE;
+		wanted[count++] = FIELD_CHANGE;
 	}
-	for (size_t i = 0; i < sizeof(first) / sizeof(*first); i++)
-		wanted[count++] = first[i];
-	if (f->source.reverse)
-		wanted[count++] = TREE_OF_PARENT;
-	if (f->source.flat)
-		wanted[count++] = TREE_EXCLUSIVE;
+	count = add_fields(f, true, wanted, count);
 	count = add_metrics(f, true, asked, asked, wanted, count, room - 16);
-	for (size_t i = 0; i < sizeof(then) / sizeof(*then); i++)
-		wanted[count++] = then[i];
+	count = add_fields(f, false, wanted, count);
 	*ret_asked = count;
 	count = add_metrics(f, true, alone, alone, wanted, count, room);
 	return add_metrics(f, false, asked, asked, wanted, count, room);

@@ -193,10 +193,10 @@ static double seconds_between(const struct tree_data *before, const struct tree_
 static void begin_order(struct tree_pane *p, const struct tree_data *data)
 {
 	static const unsigned first[] = {
-		[TREE_CALLS_DOWN] = TREE_INCLUSIVE,
-		[TREE_REVERSED] = TREE_INCLUSIVE,
-		[TREE_FLAT] = TREE_EXCLUSIVE,
-		[TREE_DIFFERENCE] = TREE_CHANGE,
+		[TREE_CALLS_DOWN] = FIELD_INCLUSIVE,
+		[TREE_REVERSED] = FIELD_INCLUSIVE,
+		[TREE_FLAT] = FIELD_EXCLUSIVE,
+		[TREE_DIFFERENCE] = FIELD_CHANGE,
 	};
 	const struct column_set *set = data->source.columns;
 

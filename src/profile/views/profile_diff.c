@@ -187,6 +187,7 @@ static void add_values(struct profile_diff *diff, const struct side *side, bool 
 		n->guess |= nodes[i].guess;
 		to->present = true;
 		to->calls += nodes[i].calls;
+		to->skipped += nodes[i].skipped;
 		to->samples += nodes[i].samples;
 		to->inclusive += nodes[i].inclusive;
 		to->exclusive += nodes[i].exclusive;

@@ -9,9 +9,10 @@
 
 #include "profile/profile.h"
 
+/* Amounts of a node or row. */
 struct profile_values {
 	bool present;
-	uint64_t calls, samples;
+	uint64_t calls, skipped, samples;
 	uint64_t inclusive, exclusive, blocked; /* ns */
 };
 

@@ -71,7 +71,7 @@ const char *report_fold_number(double v, char text[FIGURE_SIZE]);
 void report_fold_text(struct style *style, const struct report_fold *fold);
 
 /* report/fold/files.c: for programs. */
-void report_fold_json(FILE *out, const struct report_fold *fold);
+void report_fold_json(struct json *json, const struct report_fold *fold);
 void report_fold_csv(FILE *out, const struct report_fold *fold);
 
 /* report/fold/svg.c: 0, or -1 with errno set. A file that is there is replaced, when the new one is whole. */

@@ -17,6 +17,7 @@
 #include "reader_help.h"
 #include "report/diff.h"
 #include "report/facts.h"
+#include "report/sheet.h"
 
 static const struct report_options defaults = {.threshold = 0.5};
 
@@ -32,6 +33,7 @@ static struct style *open_screen(struct screen *screen)
 	*screen = (struct screen){.style = {.width = 80, .unit = 1e9, .unit_name = "s"}};
 	screen->style.out = open_memstream(&screen->text, &screen->size);
 	assert_non_null(screen->style.out);
+	screen->style.json.out = screen->style.out;
 	return &screen->style;
 }
 
@@ -40,6 +42,39 @@ static void close_screen(struct screen *screen, const char *expected)
 	fclose(screen->style.out);
 	assert_string_equal(screen->text, expected);
 	free(screen->text);
+}
+
+/* A tree without metrics, as the options say. */
+static int print_tree(struct style *style, const struct report_options *options,
+	const struct profile_node *nodes, size_t count)
+{
+	struct column_set set;
+	struct sheet sheet;
+	int r;
+
+	assert_int_equal(columns_init(&set, NULL, 0), 0);
+	assert_int_equal(sheet_make(&sheet, options, &set, NULL, nodes, count, sheet_get_node, false), 0);
+	r = options->output == REPORT_JSON  ? report_json_tree(&style->json, &sheet, NULL)
+	    : options->output == REPORT_CSV ? report_csv_tree(style->out, &sheet, NULL)
+					    : report_tree(style, &sheet);
+	sheet_release(&sheet);
+	columns_release(&set);
+	return r;
+}
+
+static void print_flat(
+	struct style *style, const struct report_options *options, const struct profile_flat *flat)
+{
+	struct column_set set;
+	struct sheet sheet;
+
+	assert_int_equal(columns_init(&set, NULL, 0), 0);
+	assert_int_equal(sheet_make(&sheet, options, &set, NULL, flat->rows, flat->count, sheet_get_row,
+				 options->sort != PROFILE_SORT_INCLUSIVE),
+		0);
+	assert_int_equal(report_flat(style, flat, &sheet), 0);
+	sheet_release(&sheet);
+	columns_release(&set);
 }
 
 /*
@@ -69,8 +104,8 @@ static void test_tree(void **state)
 	struct screen screen;
 	struct style *style = open_screen(&screen);
 
-	assert_int_equal(report_hot(style, NULL, p), 0);
-	assert_int_equal(report_tree(style, &defaults, profile_nodes(p), profile_count(p)), 0);
+	assert_int_equal(report_hot(style, &defaults, NULL, p), 0);
+	assert_int_equal(print_tree(style, &defaults, profile_nodes(p), profile_count(p)), 0);
 	close_screen(&screen, "hot      kernel 50 %, leaf 50 % of CPU\n"
 			      "\n"
 			      "     incl      %     excl  blocked   calls samples  call tree (seconds)\n"
@@ -102,7 +137,7 @@ static void test_hot_guess(void **state)
 	fixture_code(f, 0, HYB_TYPE_LEAF, &blas, 0x40, 3);
 	fixture_leaf(f, 0, "kernel", 7, 1);
 	p = fixture_profile(f, PROFILE_ROUTINE, 1);
-	assert_int_equal(report_hot(open_screen(&screen), NULL, p), 0);
+	assert_int_equal(report_hot(open_screen(&screen), &defaults, NULL, p), 0);
 	close_screen(&screen, "hot      xerbla_+0x30~ (libblas.so.3) 75 %, kernel 25 % of CPU\n");
 	profile_free(p);
 	fixture_symbols(NULL, 0);
@@ -115,7 +150,7 @@ static void test_threshold(void **state)
 	struct profile *p = make(100);
 	struct screen screen;
 
-	assert_int_equal(report_tree(open_screen(&screen), &options, profile_nodes(p), profile_count(p)), 0);
+	assert_int_equal(print_tree(open_screen(&screen), &options, profile_nodes(p), profile_count(p)), 0);
 	close_screen(&screen,
 		"\n"
 		"     incl      %     excl  blocked   calls samples  call tree (seconds)\n"
@@ -139,7 +174,7 @@ static void test_flat(void **state)
 	struct screen screen;
 
 	assert_int_equal(profile_flat(p, PROFILE_BY_FUNCTION, PROFILE_SORT_EXCLUSIVE, &flat), 0);
-	report_flat(open_screen(&screen), &options, &flat);
+	print_flat(open_screen(&screen), &options, &flat);
 	close_screen(&screen, "\n"
 			      "     incl      %     excl  blocked   calls samples  function (seconds)\n"
 			      "    1.500   37.5    1.500                      150  kernel:prog.c\n"
@@ -158,7 +193,7 @@ static void test_reverse(void **state)
 	struct screen screen;
 
 	assert_int_equal(profile_reverse(p, &tree), 0);
-	assert_int_equal(report_tree(open_screen(&screen), &options, tree.nodes, tree.count), 0);
+	assert_int_equal(print_tree(open_screen(&screen), &options, tree.nodes, tree.count), 0);
 	close_screen(&screen,
 		"\n"
 		"     time      %   calls samples  where time was spent, and who called it (seconds)\n"
@@ -189,7 +224,7 @@ static void test_diff(void **state)
 
 	assert_non_null(diff);
 	assert_int_equal(columns_init(&set, NULL, 0), 0);
-	assert_int_equal(difference_make(&d, diff, &set), 0);
+	assert_int_equal(difference_make(&d, &defaults, diff, &set), 0);
 	assert_int_equal(report_diff(open_screen(&screen), &defaults, &d), 0);
 	close_screen(&screen, "\n"
 			      "   before    after   change      %     excl  call tree (seconds)\n"
@@ -346,10 +381,9 @@ static void test_json(void **state)
 	struct profile *p = make_nasty();
 	struct screen screen;
 
-	assert_int_equal(
-		report_json_tree(open_screen(&screen)->out, &options, profile_nodes(p), NULL, NULL), 0);
+	assert_int_equal(print_tree(open_screen(&screen), &options, profile_nodes(p), profile_count(p)), 0);
 	close_screen(&screen,
-		",\n\"nodes\":["
+		"\n\"nodes\":["
 		"\n{\"id\":0,\"parent\":null,\"depth\":0,\"name\":\"[total]\",\"kind\":\"root\",\"file\":"
 		"\"\",\"line\":0,"
 		"\"module\":\"\",\"calls\":0,\"skipped\":0,\"samples\":0,"
@@ -375,8 +409,7 @@ static void test_csv(void **state)
 	struct profile *p = make_nasty();
 	struct screen screen;
 
-	assert_int_equal(
-		report_csv_tree(open_screen(&screen)->out, &options, profile_nodes(p), NULL, NULL), 0);
+	assert_int_equal(print_tree(open_screen(&screen), &options, profile_nodes(p), profile_count(p)), 0);
 	close_screen(&screen, "depth,path,name,kind,file,line,module,calls,skipped,samples,"
 			      "inclusive_ns,exclusive_ns,blocked_ns,guess\n"
 			      "0,\"[total]\",\"[total]\",root,\"\",0,\"\",0,0,0,1000,400,0,0\n"
@@ -394,7 +427,7 @@ static void test_text_names(void **state)
 	struct profile *p = make_nasty();
 	struct screen screen;
 
-	assert_int_equal(report_tree(open_screen(&screen), &defaults, profile_nodes(p), profile_count(p)), 0);
+	assert_int_equal(print_tree(open_screen(&screen), &defaults, profile_nodes(p), profile_count(p)), 0);
 	close_screen(&screen, "\n"
 			      "     incl      %     excl   calls samples  call tree (microseconds)\n"
 			      "    1.000  100.0    0.400                  [total]\n"

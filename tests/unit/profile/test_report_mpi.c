@@ -28,6 +28,7 @@ static struct style *open_screen(struct screen *screen, unsigned width)
 	*screen = (struct screen){.style = {.width = width, .cut = true, .unit = 1e9, .unit_name = "s"}};
 	screen->style.out = open_memstream(&screen->text, &screen->size);
 	assert_non_null(screen->style.out);
+	screen->style.json.out = screen->style.out;
 	return &screen->style;
 }
 
@@ -201,9 +202,9 @@ static void test_missing(void **state)
 		"mpi      6 of 8 ranks, threads single; 58 calls of 3 functions, 125.0 us; 19\n"
 		"         returned errors\n"
 		"note     ranks 4-5 of 8 have no file that can be read: what they did is missing\n");
-	report_json_quality_mpi(open_screen(&screen, 80)->out, p);
+	report_json_quality_mpi(&open_screen(&screen, 80)->json, p);
 	close_screen(&screen,
-		",\"mpi\":{\"ranks\":6,\"calls\":58,\"functions\":3,\"time_ns\":125000,\"clocks_correc"
+		"\"mpi\":{\"ranks\":6,\"calls\":58,\"functions\":3,\"time_ns\":125000,\"clocks_correc"
 		"ted\":0,\"clock_error_ns\":0,\"errors\":19,\"inside\":0,\"abandoned\":0,\"untracked\""
 		":0,\"worlds\":[{\"world\":\"000000000000004d\",\"size\":8,\"seen\":6,\"missing\":[[4,"
 		"5]]}]}");
@@ -223,7 +224,7 @@ static void test_json(void **state)
 
 	assert_int_equal(report_messages(open_screen(&screen, 80), &options, p), 0);
 	close_screen(&screen,
-		",\n"
+		"\n"
 		"\"flows\":[\n"
 		"{\"world\":\"000000000000004d\",\"kind\":\"point_to_point\",\"from\":0,\"to\":1,\"sen"
 		"t\":{\"messages\":1,\"bytes\":100,\"time_ns\":1000},\"received\":{\"messages\":1,\"by"

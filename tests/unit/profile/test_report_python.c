@@ -14,6 +14,7 @@
 #include "profile/profile.h"
 #include "reader_help.h"
 #include "report/facts.h"
+#include "report/sheet.h"
 
 static const struct report_options defaults = {.threshold = 0.5};
 
@@ -106,12 +107,23 @@ static char *print_from(enum hyb_source source, const struct report_options *opt
 	assert_non_null(inputs.facts);
 	style.out = open_memstream(&text, &size);
 	if (options->output == REPORT_JSON) {
-		report_json_quality(style.out, "quality", &inputs, p);
-		report_json_awaits(style.out, p);
+		style.json.out = style.out;
+		json_object(&style.json, NULL);
+		report_json_quality(&style.json, "quality", &inputs, p);
+		report_json_awaits(&style.json, p);
 	} else if (options->view == REPORT_QUALITY) {
 		report_quality(&style, &inputs, p);
 	} else {
-		assert_int_equal(report_tree(&style, options, profile_nodes(p), profile_count(p)), 0);
+		struct column_set set;
+		struct sheet sheet;
+
+		assert_int_equal(columns_init(&set, NULL, 0), 0);
+		assert_int_equal(sheet_make(&sheet, options, &set, NULL, profile_nodes(p), profile_count(p),
+					 sheet_get_node, false),
+			0);
+		assert_int_equal(report_tree(&style, &sheet), 0);
+		sheet_release(&sheet);
+		columns_release(&set);
 		report_awaits(&style, p);
 	}
 	fclose(style.out);

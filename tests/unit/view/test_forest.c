@@ -168,12 +168,12 @@ static void test_sort(void **state)
 	bool all;
 
 	forest_open_all(&f, 0, &all);
-	assert_int_equal(forest_sort(&f, TREE_INCLUSIVE, true), 0);
+	assert_int_equal(forest_sort(&f, FIELD_INCLUSIVE, true), 0);
 	ASSERT_ROWS(&f, TOTAL, INIT, LOG, READ, SOLVE, ADD_ALONE, LOOP, SEND, KERNEL, MUL, ADD);
 	/* by what none of the others has: these stay as they were */
-	assert_int_equal(forest_sort(&f, TREE_CALLS, false), 0);
+	assert_int_equal(forest_sort(&f, FIELD_CALLS, false), 0);
 	ASSERT_ROWS(&f, TOTAL, SOLVE, LOOP, SEND, KERNEL, ADD, MUL, ADD_ALONE, INIT, READ, LOG);
-	assert_int_equal(forest_sort(&f, TREE_EXCLUSIVE, false), 0);
+	assert_int_equal(forest_sort(&f, FIELD_EXCLUSIVE, false), 0);
 	ASSERT_ROWS(&f, TOTAL, SOLVE, ADD_ALONE, LOOP, SEND, KERNEL, ADD, MUL, INIT, READ, LOG);
 	forest_release(&f);
 	free(m);
@@ -192,22 +192,22 @@ static void test_columns(void **state)
 	struct forest f = plant(m);
 	unsigned columns[16];
 
-	assert_cell(&f, SOLVE, TREE_INCLUSIVE, "0.900");
-	assert_cell(&f, SOLVE, TREE_PERCENT, "90.0");
-	assert_cell(&f, KERNEL, TREE_OF_PARENT, "85.7");
-	assert_cell(&f, KERNEL, TREE_EXCLUSIVE, "");
-	assert_cell(&f, SOLVE, TREE_CALLS, "4");
-	assert_cell(&f, SOLVE, TREE_CHILD_CALLS, "6");
-	assert_cell(&f, TOTAL, TREE_CHILD_CALLS, "4"); /* the nearest ones below */
-	assert_cell(&f, ADD, TREE_SAMPLES, "40");
-	assert_true(isnan(forest_value(&f, ADD, TREE_RATE)));
+	assert_cell(&f, SOLVE, FIELD_INCLUSIVE, "0.900");
+	assert_cell(&f, SOLVE, FIELD_PERCENT, "90.0");
+	assert_cell(&f, KERNEL, FIELD_OF_PARENT, "85.7");
+	assert_cell(&f, KERNEL, FIELD_EXCLUSIVE, "");
+	assert_cell(&f, SOLVE, FIELD_CALLS, "4");
+	assert_cell(&f, SOLVE, FIELD_CHILD_CALLS, "6");
+	assert_cell(&f, TOTAL, FIELD_CHILD_CALLS, "4"); /* the nearest ones below */
+	assert_cell(&f, ADD, FIELD_SAMPLES, "40");
+	assert_true(isnan(forest_value(&f, ADD, FIELD_RATE)));
 	assert_true(isnan(forest_value(&f, ADD, TREE_METRICS)));
 	/* incl 9, % 7, excl 9, calls 8, samples 8, and 34 for the name */
 	assert_int_equal(forest_layout(&f, 2 + 9 + 7 + 9 + 8 + 34, columns, 16), 4);
-	assert_int_equal(columns[3], TREE_CALLS);
-	assert_int_equal(forest_sort(&f, TREE_SAMPLES, false), 0);
+	assert_int_equal(columns[3], FIELD_CALLS);
+	assert_int_equal(forest_sort(&f, FIELD_SAMPLES, false), 0);
 	assert_int_equal(forest_layout(&f, 2 + 9 + 7 + 9 + 8 + 34, columns, 16), 4);
-	assert_int_equal(columns[3], TREE_SAMPLES);
+	assert_int_equal(columns[3], FIELD_SAMPLES);
 	assert_int_equal(forest_layout(&f, 10, columns, 16), 1); /* that of the order always */
 	forest_release(&f);
 	free(m);
@@ -226,8 +226,8 @@ static void test_threshold(void **state)
 	ASSERT_ROWS(&f, TOTAL, SOLVE, LOOP, KERNEL, ADD, MUL, SEND, ADD_ALONE, INIT, READ);
 	assert_int_equal(forest_threshold(&f, 10.1), 0);
 	ASSERT_ROWS(&f, TOTAL, SOLVE, LOOP, KERNEL, ADD, MUL, -LOOP, ADD_ALONE, TOTAL);
-	assert_string_equal(forest_rest_cell(&f, LOOP, TREE_INCLUSIVE, text), "0.100");
-	assert_string_equal(forest_rest_cell(&f, LOOP, TREE_PERCENT, text), "10.0");
+	assert_string_equal(forest_rest_cell(&f, LOOP, FIELD_INCLUSIVE, text), "0.100");
+	assert_string_equal(forest_rest_cell(&f, LOOP, FIELD_PERCENT, text), "10.0");
 	assert_int_equal(f.rows[6].rest, 1);
 	assert_int_equal(f.rows[8].rest, 1);
 	assert_true(f.rows[8].last && !f.rows[1].last);
@@ -281,7 +281,7 @@ static void test_search(void **state)
 	assert_int_equal(forest_find(&f, &none, 1, true), FOREST_NONE);
 	assert_int_equal(forest_find(&f, &none, -1, true), FOREST_NONE);
 	/* in the order of rows, and not what is left out */
-	assert_int_equal(forest_sort(&f, TREE_INCLUSIVE, true), 0);
+	assert_int_equal(forest_sort(&f, FIELD_INCLUSIVE, true), 0);
 	f.cursor = TOTAL;
 	assert_int_equal(forest_find(&f, &add_expression, 1, false), ADD_ALONE);
 	assert_int_equal(forest_threshold(&f, 30), 0);
@@ -326,8 +326,8 @@ static void test_adopt(void **state)
 	assert_int_equal(f.marks[0], L_ADD);
 	assert_int_equal(f.marks[1], FOREST_NONE);
 	/* (500 - 200) ns in 2 s; all of what is new */
-	assert_true(fabs(forest_value(&f, L_MUL, TREE_RATE) - 150) < 1e-9);
-	assert_true(fabs(forest_value(&f, L_IDLE, TREE_RATE) - 1500) < 1e-9);
+	assert_true(fabs(forest_value(&f, L_MUL, FIELD_RATE) - 150) < 1e-9);
+	assert_true(fabs(forest_value(&f, L_IDLE, FIELD_RATE) - 1500) < 1e-9);
 	/* what is not there any more: the nearest above it; what is zoomed into stays */
 	assert_int_equal(forest_set(&f, &m->source, true, false, 0), 0);
 	f.cursor = SEND;
@@ -335,7 +335,7 @@ static void test_adopt(void **state)
 	assert_int_equal(forest_set(&f, &later->source, true, false, 0), 0);
 	assert_int_equal(f.cursor, L_LOOP);
 	ASSERT_ROWS(&f, L_LOOP, L_KERNEL, L_MUL);
-	assert_true(isnan(forest_value(&f, L_MUL, TREE_RATE)));
+	assert_true(isnan(forest_value(&f, L_MUL, FIELD_RATE)));
 	forest_release(&f);
 	free(m);
 	free(later);
@@ -504,7 +504,7 @@ static void test_million(void **state)
 	assert_int_equal(f.count, MILLION / 2 + 1);
 	for (size_t i = 3; i < f.count; i++)
 		assert_true(nodes[f.rows[i - 1].node].inclusive >= nodes[f.rows[i].node].inclusive);
-	assert_int_equal(forest_sort(&f, TREE_INCLUSIVE, true), 0);
+	assert_int_equal(forest_sort(&f, FIELD_INCLUSIVE, true), 0);
 	for (size_t i = 3; i < f.count; i++)
 		assert_true(nodes[f.rows[i - 1].node].inclusive <= nodes[f.rows[i].node].inclusive);
 	/* the end of a way of half a million */
