@@ -1,25 +1,33 @@
-/* What hybrid-report says of how well was measured, for formats that show it. */
-#include "converters/convert.h"
-#include "report/facts.h"
-#include "report/matching.h"
+/* How well was measured, for formats that show it. */
+#include <stdlib.h>
 
-static int put_text(struct json *json, const struct report_inputs *inputs, const struct profile *profile)
+#include "converters/convert.h"
+#include "quality/facts.h"
+#include "quality/matching.h"
+
+#define WIDTH 100u /* columns of the text */
+
+static int put_text(struct json *json, const struct quality *quality, const struct profile *profile)
 {
+	const char *const marks[] = {"", "", ""};
+	struct remarks remarks = {0};
 	char *text = NULL;
 	size_t size;
-	struct style style = {.out = open_memstream(&text, &size), .width = 100, .utf8 = true};
+	FILE *out = open_memstream(&text, &size);
+	int r = out ? 0 : HYB_ENOMEM;
 
-	if (!style.out)
-		return HYB_ENOMEM;
-	report_quality(&style, inputs, profile);
-	if (fclose(style.out)) {
-		free(text);
-		return HYB_ENOMEM;
+	quality_remarks(quality, profile, &remarks);
+	for (size_t i = 0; !r && i < remarks.count; i++)
+		remark_put(&remarks.list[i], out, WIDTH, marks);
+	remarks_release(&remarks);
+	if (out && fclose(out))
+		r = HYB_ENOMEM;
+	if (!r) {
+		json_line(json);
+		json_text(json, "quality_text", text);
 	}
-	json_line(json);
-	json_text(json, "quality_text", text);
 	free(text);
-	return 0;
+	return r;
 }
 
 static bool is_stopped(void *data)
@@ -33,19 +41,18 @@ int convert_put_quality(const struct selection *part, struct hyb_experiment *exp
 	const struct convert_profile *p, const volatile sig_atomic_t *stop, struct json *json)
 {
 	const struct analysis_watch matching_stop = {is_stopped, &stop};
-	struct report_options options = {.view = REPORT_QUALITY, .part = *part};
 	struct session_input item = {experiment, p->symbols};
-	struct report_inputs inputs = {.items = &item, .count = 1, .options = &options};
+	struct quality quality = {.items = &item, .count = 1, .part = part, .wish = QUALITY_MATCH_ALWAYS};
 	int r = HYB_ENOMEM;
 
-	inputs.facts = facts_gather(&inputs);
-	if (inputs.facts)
-		inputs.matching = report_matching_make(&inputs, false, &matching_stop);
-	if (inputs.matching) {
-		report_json_quality(json, "quality", &inputs, p->profile);
-		r = put_text(json, &inputs, p->profile);
+	quality.facts = facts_gather(&quality);
+	if (quality.facts)
+		quality.matching = quality_matching_make(&quality, false, &matching_stop);
+	if (quality.matching) {
+		quality_json(json, "quality", &quality, p->profile);
+		r = put_text(json, &quality, p->profile);
 	}
-	report_matching_free(inputs.matching);
-	facts_free(inputs.facts);
+	quality_matching_free(quality.matching);
+	facts_free(quality.facts);
 	return r;
 }

@@ -2,19 +2,20 @@
 #include <stdlib.h>
 
 #include "analysis/finding.h"
-#include "text.h"
+#include "report.h"
 
 int report_findings_make(struct report_inputs *inputs, const struct profile *profile, struct hyb_error *err)
 {
-	struct hyb_experiment **experiments = calloc(inputs->count + 1, sizeof(struct hyb_experiment *));
+	struct hyb_experiment **experiments =
+		calloc(inputs->quality.count + 1, sizeof(struct hyb_experiment *));
 	int r = HYB_ENOMEM;
 
 	err->code = 0;
 	inputs->findings = calloc(1, sizeof(*inputs->findings));
-	for (size_t i = 0; experiments && i < inputs->count; i++)
-		experiments[i] = inputs->items[i].experiment;
+	for (size_t i = 0; experiments && i < inputs->quality.count; i++)
+		experiments[i] = inputs->quality.items[i].experiment;
 	if (experiments && inputs->findings)
-		r = analysis_find(experiments, inputs->count, profile, NULL, inputs->findings, err);
+		r = analysis_find(experiments, inputs->quality.count, profile, NULL, inputs->findings, err);
 	free(experiments);
 	return r;
 }

@@ -7,53 +7,12 @@
 #include "base/path.h"
 #include "format/format.h"
 #include "sheet.h"
-#include "text.h"
 
 #define HOT_MAX 5u /* functions in the line of hot spots, */
 #define HOT_SHARE 100u /* each with at least 1/100 of the time, */
 #define HOT_NAME 40 /* and so much of their names */
 
 /* --------------------------------------------------- which there are */
-
-/* By which samples time is shared out where no clock took any. */
-static void put_event_source(const struct style *style, const struct profile *profile)
-{
-	struct text text = text_begin();
-	size_t count;
-	const struct profile_metric *m = profile_metrics(profile, &count);
-
-	if (!(profile_quality(profile)->sources & (1u << HYB_SOURCE_EVENT)))
-		return;
-	for (size_t i = 0; i < count; i++)
-		if (m[i].period) {
-			text_add(&text, "time is shared out by samples of %s, no clock sampled", m[i].name);
-			break;
-		}
-	text_line(style, INK_WARN, "note", &text);
-}
-
-void report_quality_metrics(const struct style *style, const struct profile *profile)
-{
-	struct text text = text_begin();
-	size_t count;
-	const struct profile_metric *m = profile_metrics(profile, &count);
-	bool estimated = false;
-	char n[FIGURE_SIZE], period[FIGURE_SIZE];
-
-	for (size_t i = 0; i < count; i++) {
-		text_add(&text, "%s%s%s", i ? ", " : "", m[i].estimated ? "~" : "", m[i].name);
-		if (m[i].period)
-			text_add(&text, " (%s sample%s, one each %s)", figure_number(m[i].samples, n),
-				text_plural(m[i].samples), figure_number(m[i].period, period));
-		if (m[i].level)
-			text_add(&text, " (growth%s)", m[i].process_wide ? " of the process" : "");
-		estimated |= m[i].estimated;
-	}
-	if (estimated)
-		text_add(&text, "; ~" NO_BREAK "is estimated: counted a part of the time");
-	text_line(style, INK_BOLD, "metrics", &text);
-	put_event_source(style, profile);
-}
 
 void report_list_metrics(const struct profile_metric *m, size_t count)
 {

@@ -279,7 +279,7 @@ static void set_option(struct report_options *o, int c)
 		o->split_ranks = true;
 		break;
 	case OPTION_OVER_RANKS:
-		o->over_ranks = true;
+		o->over_ranks = o->part.only_ranks = true;
 		break;
 	case OPTION_FULL_PATHS:
 		o->full_paths = true;
@@ -436,28 +436,6 @@ int report_options_parse(struct report_options *o, int argc, char **argv)
 	return check(o, sort);
 }
 
-bool report_is_selected(void *data, const struct hyb_location_info *location)
-{
-	const struct report_options *o = data;
-	const struct hyb_process *process = location->process;
-
-	return selection_has(&o->part, location) &&
-	       (!o->over_ranks || (process->world && process->rank != HYB_RANK_NONE));
-}
-
-bool report_selects(const struct report_options *o)
-{
-	return !selection_is_all(&o->part) || o->over_ranks;
-}
-
-void report_nothing_selected(const struct report_options *o, const char *path, char *text, size_t size)
-{
-	if (!selection_is_all(&o->part))
-		selection_nothing(&o->part, path, text, size);
-	else
-		snprintf(text, size, "no rank of MPI in %.300s; leave --over-ranks out", path);
-}
-
 struct profile_options report_profile_options(const struct report_options *o)
 {
 	struct profile_options options = {.mode = o->mode,
@@ -471,9 +449,9 @@ struct profile_options report_profile_options(const struct report_options *o)
 		.traffic = o->view == REPORT_MESSAGES,
 		.parts = o->view == REPORT_FINDINGS};
 
-	if (report_selects(o)) {
-		options.select = report_is_selected;
-		options.data = (void *)o;
+	if (!selection_is_all(&o->part)) {
+		options.select = selection_select;
+		options.data = (void *)&o->part;
 	}
 	return options;
 }

@@ -8,7 +8,7 @@
 #include "diff.h"
 #include "report/fold/fold.h"
 #include "import/input.h"
-#include "matching.h"
+#include "quality/matching.h"
 #include "sheet.h"
 #include "side.h"
 
@@ -189,16 +189,16 @@ static void print_qualities(
 	if (o->output == REPORT_JSON) {
 		json_object(&style->json, NULL);
 		json_text(&style->json, "hybrid", HYBRID_VERSION);
-		report_json_quality(&style->json, "quality", &side->inputs, side->profile);
+		quality_json(&style->json, "quality", &side->inputs.quality, side->profile);
 		if (o->base)
-			report_json_quality(&style->json, "base_quality", &base->inputs, base->profile);
+			quality_json(&style->json, "base_quality", &base->inputs.quality, base->profile);
 	} else if (o->output == REPORT_TEXT) {
 		if (o->base) {
 			fputs("before:\n", style->out);
-			report_quality(style, &base->inputs, base->profile);
+			report_quality(style, &base->inputs.quality, base->profile);
 			fputs("\nafter:\n", style->out);
 		}
-		report_quality(style, &side->inputs, side->profile);
+		report_quality(style, &side->inputs.quality, side->profile);
 	}
 }
 
@@ -255,7 +255,7 @@ static int print_report(const struct report_options *o, const struct side *base,
 	else if (o->view == REPORT_RANKS)
 		r = report_ranks(&style, o, side->profile);
 	else if (o->view == REPORT_UNMATCHED)
-		report_unmatched(&style, o, &side->inputs);
+		report_unmatched(&style, o, &side->inputs.quality);
 	else if (o->view == REPORT_FOLD)
 		print_fold(&style, o, side->inputs.fold);
 	else if (o->view == REPORT_FINDINGS)
@@ -284,8 +284,8 @@ static int match(struct side *side, const struct ranks *ranks)
 {
 	if (!side->profile) /* there is nothing to compare with */
 		return 0;
-	side->inputs.matching = report_matching_make(&side->inputs, ranks->mpi, NULL);
-	return side->inputs.matching ? 0 : HYB_ENOMEM;
+	side->inputs.quality.matching = quality_matching_make(&side->inputs.quality, ranks->mpi, NULL);
+	return side->inputs.quality.matching ? 0 : HYB_ENOMEM;
 }
 
 /* 0, or -1 after a line on stderr. */

@@ -12,6 +12,7 @@
 #include "profile/views/profile_diff.h"
 #include "profile/views/select.h"
 #include "profile/views/views.h"
+#include "quality/quality.h"
 #include "session/session.h"
 
 enum report_view {
@@ -63,30 +64,19 @@ struct report_options {
 	int path_count;
 };
 
-struct facts;
 struct column_set;
 struct sheet;
 
-/* An experiment that takes part. */
+/* The experiments that take part. */
 struct report_inputs {
-	const struct session_input *items;
-	size_t count;
-	const struct report_options *options; /* which processes and threads */
-	struct facts *facts; /* about them, see report/facts.h */
-	struct report_matching *matching; /* see report/matching.h; NULL: not made */
+	struct quality quality; /* they themselves, and how good they are */
+	const struct report_options *options;
 	struct report_fold *fold; /* see report/fold/fold.h; NULL: not made */
 	struct findings *findings; /* see analysis/finding.h; NULL: not made */
 };
 
 /* report/options.c. 0: go on; 1: all is done (--help); -1: wrong usage, was said. */
 int report_options_parse(struct report_options *options, int argc, char **argv);
-
-/* Whether the options choose this thread; `data` is the struct report_options. */
-bool report_is_selected(void *data, const struct hyb_location_info *location);
-
-/* Whether the options choose at all; if then nothing was chosen, what there is to say of `path`. */
-bool report_selects(const struct report_options *options);
-void report_nothing_selected(const struct report_options *options, const char *path, char *text, size_t size);
 
 /* How the profile is to be made for the view; refers to the options. */
 struct profile_options report_profile_options(const struct report_options *options);
@@ -128,23 +118,13 @@ void style_legend(const struct style *style);
 
 /* ------------------------------------------------- text, report_*.c */
 
-void report_quality(struct style *style, const struct report_inputs *inputs, const struct profile *profile);
+/* report/style.c: a text behind its label, broken between words, which is freed. Nothing if there is none. */
+void text_line(const struct style *style, enum ink ink, const char *label, struct text *text);
 
-/* report/died.c: ranks that failed, if hybrid-run stood in front of each: a line, or a member of JSON. */
-void report_died(const struct style *style, const struct hyb_experiment *experiment);
-void report_json_died(struct json *json, const struct hyb_experiment *experiment);
+/* report/style.c: the quality block. */
+void report_quality(const struct style *style, const struct quality *quality, const struct profile *profile);
 
-/* report/quality_cost.c: what measuring took. */
-void report_quality_cost(const struct style *style, const struct profile_quality *q);
-void report_json_quality_cost(struct json *json, const struct profile_quality *q);
-
-/* report/quality_mpi.c: the lines of it about MPI, if there was any. */
-void report_quality_mpi(const struct style *style, const struct profile *profile);
-void report_json_quality_mpi(struct json *json, const struct profile *profile);
-
-/* report/metrics.c: the line that names them, with what there is to know about how they were read; what
- * --metric help prints. */
-void report_quality_metrics(const struct style *style, const struct profile *profile);
+/* report/metrics.c: what --metric help prints; the metrics of a view for scripts. */
 void report_list_metrics(const struct profile_metric *metrics, size_t count);
 void report_json_metrics(
 	struct json *json, const struct column_set *set, const struct profile_metric *metrics);
@@ -197,11 +177,11 @@ void report_findings(struct style *style, const struct report_options *options,
 void report_awaits(struct style *style, const struct profile *profile);
 void report_json_awaits(struct json *json, const struct profile *profile);
 
-/* ------------------------------------------- report/quality_json.c */
+/* ------------------------------------------------ report/unmatched.c */
 
-/* JSON: the quality, in front of one of the views (sheet.h). */
-void report_json_quality(struct json *json, const char *key, const struct report_inputs *inputs,
-	const struct profile *profile);
+/* The view --unmatched. */
+void report_unmatched(
+	struct style *style, const struct report_options *options, const struct quality *quality);
 
 /* ---------------------------------------------------- report/walk.c */
 

@@ -9,10 +9,10 @@
 #include "analysis/finding.h"
 #include "profile/pack/pack.h"
 #include "reader/experiment.h"
-#include "facts.h"
+#include "quality/facts.h"
 #include "files.h"
 #include "report/fold/fold.h"
-#include "matching.h"
+#include "quality/matching.h"
 
 #define SILENT_NS 1000000000 /* what is shorter needs no progress */
 
@@ -107,12 +107,12 @@ static void open_inputs(struct part *part, char *const *paths, const struct file
 	struct report_inputs *inputs = &part->side->inputs;
 	struct session_input *items = calloc(count, sizeof(*items));
 
-	inputs->items = items;
+	inputs->quality.items = items;
 	part->opened = calloc(count, sizeof(*part->opened));
 	if (!items || !part->opened)
 		fail(part, HYB_ENOMEM, "out of memory");
 	else
-		inputs->count = count;
+		inputs->quality.count = count;
 	for (size_t i = 0; !part->error.code && i < count; i++)
 		open_input(part, paths[i], &files[i], &part->opened[i], &items[i]);
 }
@@ -123,11 +123,11 @@ static void add_all(struct part *part)
 	const struct report_options *o = inputs->options;
 	struct profile_options options = report_profile_options(o);
 
-	if (part->error.code ||
-		session_add(inputs->items, inputs->count, &options, &part->side->profile, &part->error))
+	if (part->error.code || session_add(inputs->quality.items, inputs->quality.count, &options,
+					&part->side->profile, &part->error))
 		return;
-	inputs->facts = facts_gather_part(inputs);
-	if (!inputs->facts)
+	inputs->quality.facts = facts_gather_part(&inputs->quality);
+	if (!inputs->quality.facts)
 		fail(part, HYB_ENOMEM, "out of memory");
 }
 
@@ -154,11 +154,11 @@ static void give(void *data, struct blob *to)
 	put_error(to, &part->error);
 	if (part->error.code)
 		return;
-	for (size_t i = 0; i < part->side->inputs.count; i++) {
+	for (size_t i = 0; i < part->side->inputs.quality.count; i++) {
 		blob_put(to, part->opened[i].processes);
 		put_error(to, &part->opened[i].first);
 	}
-	facts_pack(part->side->inputs.facts, to);
+	facts_pack(part->side->inputs.quality.facts, to);
 	profile_pack(part->side->profile, to);
 }
 
@@ -175,7 +175,7 @@ static void take(void *data, const struct blob *blob)
 		fail(part, error.code, error.text);
 	if (part->error.code)
 		return;
-	for (size_t i = 0; i < inputs->count; i++) {
+	for (size_t i = 0; i < inputs->quality.count; i++) {
 		struct opened *opened = &part->opened[i];
 
 		opened->processes += (size_t)blob_get(&from);
@@ -183,7 +183,7 @@ static void take(void *data, const struct blob *blob)
 		if (!opened->first.code)
 			opened->first = error;
 	}
-	if (facts_merge(inputs->facts, &from) || profile_merge(part->side->profile, &from))
+	if (facts_merge(inputs->quality.facts, &from) || profile_merge(part->side->profile, &from))
 		fail(part, HYB_ENOMEM, "out of memory");
 	if (!from.at)
 		fail(part, HYB_EFORMAT, "another rank's part came in pieces: out of memory there?");
@@ -194,11 +194,11 @@ static void put_clocks(const struct part *part, int rank, struct blob *to)
 {
 	const struct report_inputs *inputs = &part->side->inputs;
 
-	for (size_t i = 0; i < inputs->count; i++) {
+	for (size_t i = 0; i < inputs->quality.count; i++) {
 		struct blob clocks = {0};
 
-		if (inputs->items[i].experiment)
-			experiment_pack_clocks(inputs->items[i].experiment, &clocks);
+		if (inputs->quality.items[i].experiment)
+			experiment_pack_clocks(inputs->quality.items[i].experiment, &clocks);
 		blob_put(to, (uint64_t)rank);
 		blob_put(to, i);
 		blob_put(to, clocks.size);
@@ -233,11 +233,11 @@ static void correct_clocks(struct part *part, const struct ranks *ranks)
 
 	put_clocks(part, ranks->rank, &all);
 	ranks_exchange(ranks, &all);
-	for (size_t i = 0; !part->error.code && i < inputs->count; i++) {
+	for (size_t i = 0; !part->error.code && i < inputs->quality.count; i++) {
 		struct blob others = get_clocks(&all, ranks->rank, i);
 		struct blob_reader from = {others.data, others.data + others.size};
 
-		if (others.failed || experiment_correct_clocks(inputs->items[i].experiment, &from))
+		if (others.failed || experiment_correct_clocks(inputs->quality.items[i].experiment, &from))
 			fail(part, HYB_ENOMEM, "out of memory");
 		blob_release(&others);
 	}
@@ -262,17 +262,30 @@ static void finish(struct part *part, const struct report_options *o)
 	struct report_inputs *inputs = &part->side->inputs;
 	struct profile *profile = part->side->profile;
 
-	for (size_t i = 0; !part->error.code && i < inputs->count; i++)
+	for (size_t i = 0; !part->error.code && i < inputs->quality.count; i++)
 		if (!part->opened[i].processes)
 			fail(part, part->opened[i].first.code, part->opened[i].first.text);
-	if (!part->error.code && facts_finish(inputs->facts, inputs))
+	if (!part->error.code && facts_finish(inputs->quality.facts, &inputs->quality))
 		fail(part, HYB_ENOMEM, "out of memory");
 	if (!part->error.code)
 		profile_finish(profile, &part->error);
-	if (!part->error.code && report_selects(o) && !profile_quality(profile)->locations) {
-		report_nothing_selected(o, o->paths[0], part->error.text, sizeof(part->error.text));
+	if (!part->error.code && !selection_is_all(&o->part) && !profile_quality(profile)->locations) {
+		selection_nothing(&o->part, o->paths[0], part->error.text, sizeof(part->error.text));
 		part->error.code = HYB_EEMPTY;
 	}
+}
+
+/* Nothing is open yet. Views that say nothing of messages match none, unless it is their matter. */
+static struct report_inputs inputs_of(const struct report_options *o)
+{
+	bool asked = o->view == REPORT_QUALITY || o->view == REPORT_UNMATCHED;
+	bool never = o->output == REPORT_CSV || o->view == REPORT_FINDINGS;
+
+	return (struct report_inputs){.options = o,
+		.quality = {.part = &o->part,
+			.wish = asked   ? QUALITY_MATCH_ALWAYS
+				: never ? QUALITY_MATCH_NEVER
+					: QUALITY_MATCH_SMALL}};
 }
 
 int side_open(struct side *side, const struct ranks *ranks, const struct report_options *options,
@@ -287,7 +300,7 @@ int side_open(struct side *side, const struct ranks *ranks, const struct report_
 	if (progress.last)
 		fputs("\r\033[K", stderr);
 
-	side->inputs.options = options;
+	side->inputs = inputs_of(options);
 	if (files) {
 		make_part(&part, ranks, paths, files, count);
 		finish(&part, options);
@@ -302,17 +315,17 @@ void side_close(struct side *side)
 	struct report_inputs *inputs = &side->inputs;
 
 	profile_free(side->profile);
-	report_matching_free(inputs->matching);
+	quality_matching_free(inputs->quality.matching);
 	report_fold_free(inputs->fold);
 	if (inputs->findings)
 		findings_release(inputs->findings);
 	free(inputs->findings);
-	for (size_t i = 0; i < inputs->count; i++) {
-		hyb_symbols_close(inputs->items[i].symbols);
-		hyb_experiment_close(inputs->items[i].experiment);
+	for (size_t i = 0; i < inputs->quality.count; i++) {
+		hyb_symbols_close(inputs->quality.items[i].symbols);
+		hyb_experiment_close(inputs->quality.items[i].experiment);
 	}
-	facts_free(inputs->facts);
-	free((void *)inputs->items);
+	facts_free(inputs->quality.facts);
+	free((void *)inputs->quality.items);
 	*side = (struct side){0};
 }
 
@@ -329,7 +342,7 @@ void side_serve(const struct ranks *ranks, const struct report_options *options)
 	size_t count;
 
 	while (files_receive(ranks, &paths, &files, &count)) {
-		struct side side = {.inputs.options = options};
+		struct side side = {.inputs = inputs_of(options)};
 		struct part part = {.side = &side};
 
 		make_part(&part, ranks, paths, files, count);

@@ -167,3 +167,30 @@ void style_legend(const struct style *style)
 		style->out);
 	style_ink(style, INK_PLAIN);
 }
+
+static void put_remark(const struct style *style, enum ink ink, const struct remark *remark)
+{
+	const char *const marks[] = {
+		style->colour ? inks[ink] : "", style->colour ? inks[INK_PLAIN] : "", ""};
+
+	remark_put(remark, style->out, style->width, marks);
+}
+
+void text_line(const struct style *style, enum ink ink, const char *label, struct text *text)
+{
+	const struct remark remark = {.label = label, .text = text_take(text)};
+
+	if (remark.text)
+		put_remark(style, ink, &remark);
+	free(remark.text);
+}
+
+void report_quality(const struct style *style, const struct quality *quality, const struct profile *profile)
+{
+	struct remarks remarks = {0};
+
+	quality_remarks(quality, profile, &remarks);
+	for (size_t i = 0; i < remarks.count; i++)
+		put_remark(style, remarks.list[i].warns ? INK_WARN : INK_BOLD, &remarks.list[i]);
+	remarks_release(&remarks);
+}

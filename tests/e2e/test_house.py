@@ -37,10 +37,11 @@ ARROWS = {
     "src/base": "", "src/format": "base", "src/launch": "base format", "src/runtime": "base format launch",
     "src/mpi": "base format runtime", "src/reader": "base format", "src/binary": "base format", "src/import": "base format reader",
     "src/profile": "base format reader binary", "src/session": "base profile", "src/analysis": "base format reader profile", "src/network": "base",
-    "src/run": "base format launch", "src/report": "base format reader binary import profile session analysis network",
+    "src/quality": "base format reader profile session analysis",
+    "src/run": "base format launch", "src/report": "base format reader binary import profile session analysis network quality",
     "src/dump": "base format reader import",
-    "converters": "base format launch reader binary import profile session analysis report",
-    "viewer": "base format launch reader binary import profile session analysis report",
+    "converters": "base format launch reader binary import profile session analysis quality",
+    "viewer": "base format launch reader binary import profile session analysis quality",
 }
 
 

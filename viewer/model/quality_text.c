@@ -1,20 +1,18 @@
-/* The only file of the viewer that knows hybrid-report: its words and figures are taken as they are. */
 #include "viewer/model/quality_text.h"
 
 #include <stdlib.h>
-#include <string.h>
 
-#include "report/facts.h"
-#include "report/matching.h"
+#include "quality/facts.h"
+#include "quality/matching.h"
 
 /* The experiments of a profile. */
 struct side {
 	const struct profile *profile; /* NULL: there is no such side */
-	struct report_inputs inputs;
+	struct quality quality;
 };
 
-struct quality {
-	struct report_options options;
+struct judgement {
+	struct selection part; /* all */
 	struct side base, side;
 };
 
@@ -27,107 +25,82 @@ static bool is_stopped(void *data)
 
 /* Those from `from` to below `to`. 0 or HYB_ENOMEM. */
 static int gather(struct side *side, const struct profile *profile, const struct snapshot *snapshot,
-	size_t from, size_t to, const struct report_options *options, const struct job *job)
+	size_t from, size_t to, const struct selection *part, const struct job *job)
 {
 	const struct analysis_watch stop = {is_stopped, (void *)job};
-	struct report_inputs *inputs = &side->inputs;
+	struct quality *quality = &side->quality;
 
 	side->profile = profile;
-	*inputs = (struct report_inputs){
-		.items = snapshot->opened + from, .count = to - from, .options = options};
-	inputs->facts = facts_gather(inputs);
-	if (inputs->facts)
-		inputs->matching = report_matching_make(inputs, false, &stop);
-	return inputs->matching ? 0 : HYB_ENOMEM;
+	*quality = (struct quality){.items = snapshot->opened + from,
+		.count = to - from,
+		.part = part,
+		.wish = QUALITY_MATCH_ALWAYS};
+	quality->facts = facts_gather(quality);
+	if (quality->facts)
+		quality->matching = quality_matching_make(quality, false, &stop);
+	return quality->matching ? 0 : HYB_ENOMEM;
 }
 
-struct quality *quality_make(const struct snapshot *s, const struct job *job)
+struct judgement *judgement_make(const struct snapshot *s, const struct job *job)
 {
-	struct quality *q = calloc(1, sizeof(*q));
+	struct judgement *j = calloc(1, sizeof(*j));
 	int r;
 
-	if (!q)
+	if (!j)
 		return NULL;
-	q->options.view = REPORT_QUALITY;
-	r = gather(&q->side, s->profile, s, 0, s->base_from, &q->options, job);
+	r = gather(&j->side, s->profile, s, 0, s->base_from, &j->part, job);
 	if (!r && s->base)
-		r = gather(&q->base, s->base, s, s->base_from, s->opened_count, &q->options, job);
+		r = gather(&j->base, s->base, s, s->base_from, s->opened_count, &j->part, job);
 	if (!r)
-		return q;
-	quality_free(q);
+		return j;
+	judgement_free(j);
 	return NULL;
 }
 
 static void release(struct side *side)
 {
-	report_matching_free(side->inputs.matching);
-	facts_free(side->inputs.facts);
+	quality_matching_free(side->quality.matching);
+	facts_free(side->quality.facts);
 }
 
-void quality_free(struct quality *q)
+void judgement_free(struct judgement *j)
 {
-	if (!q)
+	if (!j)
 		return;
-	release(&q->side);
-	release(&q->base);
-	free(q);
+	release(&j->side);
+	release(&j->base);
+	free(j);
 }
 
-static void put_sides(struct style *style, const struct quality *q)
+static void put_side(FILE *out, const struct side *side, unsigned width)
 {
-	if (q->base.profile) {
-		fputs("before:\n", style->out);
-		report_quality(style, &q->base.inputs, q->base.profile);
-		fputs("\nafter:\n", style->out);
+	struct remarks remarks = {0};
+
+	quality_remarks(&side->quality, side->profile, &remarks);
+	for (size_t i = 0; i < remarks.count; i++) {
+		const char *const marks[] = {remarks.list[i].warns ? "!" : " ", "", " "};
+
+		remark_put(&remarks.list[i], out, width, marks);
 	}
-	report_quality(style, &q->side.inputs, q->side.profile);
+	remarks_release(&remarks);
 }
 
-/* The colours of the text become a mark in front of each line. */
-static void mark_lines(const char *text, FILE *out)
+char *judgement_text(const struct judgement *j, unsigned width)
 {
-	while (*text) {
-		bool warns = !strncmp(text, "\033[33m", 5);
-
-		fputc(warns ? '!' : ' ', out);
-		for (; *text && *text != '\n'; text++) {
-			if (*text == '\033')
-				text += strcspn(text, "m");
-			else
-				fputc(*text, out);
-		}
-		fputc('\n', out);
-		text += *text == '\n';
-	}
-}
-
-static char *marked(const char *text)
-{
-	char *copy = NULL;
+	char *text = NULL;
 	size_t size;
-	FILE *out = open_memstream(&copy, &size);
+	FILE *out = open_memstream(&text, &size);
 
 	if (!out)
 		return NULL;
-	mark_lines(text, out);
+	if (j->base.profile) {
+		fputs(" before:\n", out);
+		put_side(out, &j->base, width);
+		fputs(" \n after:\n", out);
+	}
+	put_side(out, &j->side, width);
 	if (!fclose(out))
-		return copy;
-	free(copy);
-	return NULL;
-}
-
-char *quality_text(const struct quality *quality, unsigned width)
-{
-	char *text = NULL, *lines = NULL;
-	size_t size;
-	struct style style = {
-		.out = open_memstream(&text, &size), .width = width, .utf8 = true, .colour = true};
-
-	if (!style.out)
-		return NULL;
-	put_sides(&style, quality);
-	if (!fclose(style.out))
-		lines = marked(text);
+		return text;
 	free(text);
-	return lines;
+	return NULL;
 }

@@ -1,4 +1,4 @@
-/* How good the measurement is: the quality block of hybrid-report. */
+/* How good the measurement is. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,7 +13,7 @@ struct quality_job {
 	struct app *app;
 	struct quality_pane *pane;
 	struct snapshot *snapshot; /* kept */
-	struct quality *quality; /* of it; NULL: to be made */
+	struct judgement *judgement; /* of it; NULL: to be made */
 	bool made; /* here */
 	unsigned width;
 	char *text;
@@ -33,18 +33,18 @@ static void run(struct job *job)
 {
 	struct quality_job *own = (struct quality_job *)job;
 
-	own->made = !own->quality;
+	own->made = !own->judgement;
 	if (own->made)
-		own->quality = quality_make(own->snapshot, job);
-	if (own->quality)
-		own->text = quality_text(own->quality, own->width);
+		own->judgement = judgement_make(own->snapshot, job);
+	if (own->judgement)
+		own->text = judgement_text(own->judgement, own->width);
 }
 
 static void job_free(struct quality_job *own)
 {
 	if (!own)
 		return;
-	quality_free(own->quality);
+	judgement_free(own->judgement);
 	snapshot_drop(own->snapshot);
 	free(own->text);
 	free(own);
@@ -104,8 +104,8 @@ static void start(struct quality_pane *quality, struct app *app, struct snapshot
 		.snapshot = snapshot_keep(snapshot),
 		.width = width};
 	if (last && last->snapshot == snapshot) {
-		own->quality = last->quality;
-		last->quality = NULL;
+		own->judgement = last->judgement;
+		last->judgement = NULL;
 	}
 	quality->pending = own;
 	work_post(app->work, &own->job);

@@ -1,11 +1,11 @@
-/* What the quality block of hybrid-report warns of, in one line. */
+/* What the quality block warns of, in one line. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "format/format.h"
-#include "report/facts.h"
+#include "quality/facts.h"
 #include "viewer/snapshot/make.h"
 
 #define ROOM sizeof(((struct snapshot *)0)->warning)
@@ -119,14 +119,14 @@ static void warn_of_notes(struct snapshot *s, const struct facts *facts)
 }
 
 /* One side of a comparison. */
-static int warn_of_side(struct snapshot *s, const struct report_options *options, size_t from, size_t to,
+static int warn_of_side(struct snapshot *s, const struct selection *part, size_t from, size_t to,
 	const struct profile *profile)
 {
-	struct report_inputs inputs = {.items = s->opened + from, .count = to - from, .options = options};
+	const struct quality quality = {.items = s->opened + from, .count = to - from, .part = part};
 	struct facts *facts;
 	char n[FIGURE_SIZE];
 
-	facts = facts_gather(&inputs);
+	facts = facts_gather(&quality);
 	if (!facts)
 		return HYB_ENOMEM;
 	warn_of_files(s, facts);
@@ -145,13 +145,12 @@ static int warn_of_side(struct snapshot *s, const struct report_options *options
 
 int snapshot_warn(struct snapshot *s, const struct view_options *o)
 {
-	const struct report_options options = {.part = o->part};
-	int r = warn_of_side(s, &options, 0, s->base_from, s->profile);
+	int r = warn_of_side(s, &o->part, 0, s->base_from, s->profile);
 	size_t used = strnlen(s->warning, ROOM);
 
 	if (r || !s->base)
 		return r;
-	r = warn_of_side(s, &options, s->base_from, s->opened_count, s->base);
+	r = warn_of_side(s, &o->part, s->base_from, s->opened_count, s->base);
 	/* which of the two it is said of */
 	if (s->warning[used] && used + sizeof("base: ") < ROOM) {
 		size_t at = used ? used + 2 : 0;

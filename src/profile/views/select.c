@@ -70,7 +70,7 @@ static bool holds(const char *list, uint32_t rank)
 
 bool selection_is_all(const struct selection *s)
 {
-	return !s->process && !s->thread && !s->ranks;
+	return !s->process && !s->thread && !s->ranks && !s->only_ranks;
 }
 
 bool selection_has(const struct selection *s, const struct hyb_location_info *location)
@@ -79,7 +79,12 @@ bool selection_has(const struct selection *s, const struct hyb_location_info *lo
 	bool is_rank = process->world && process->rank != HYB_RANK_NONE;
 
 	return (!s->process || process->pid == s->process) && (!s->thread || location->tid == s->thread) &&
-	       (!s->ranks || (is_rank && holds(s->ranks, process->rank)));
+	       (!s->only_ranks || is_rank) && (!s->ranks || (is_rank && holds(s->ranks, process->rank)));
+}
+
+bool selection_select(void *selection, const struct hyb_location_info *location)
+{
+	return selection_has(selection, location);
 }
 
 void selection_nothing(const struct selection *s, const char *path, char *text, size_t size)
@@ -87,6 +92,8 @@ void selection_nothing(const struct selection *s, const char *path, char *text, 
 	if (s->process || s->thread)
 		snprintf(text, size,
 			"no such process or thread in %.300s; --flat=thread shows which there are", path);
+	else if (!s->ranks)
+		snprintf(text, size, "no rank of MPI in %.300s; leave --over-ranks out", path);
 	else
 		snprintf(text, size, "no such rank in %.300s; --flat=rank shows which there are", path);
 }

@@ -8,6 +8,7 @@
 struct selection {
 	uint32_t process, thread; /* by the numbers the kernel gave them; 0: all */
 	const char *ranks; /* "0-3,7", or NULL: all; else what is no rank takes no part */
+	bool only_ranks; /* all, and what is no rank takes no part */
 };
 
 /* Values of --process, --thread and --ranks, which is kept: NULL, or what a user is to give instead. */
@@ -17,6 +18,8 @@ const char *selection_ranks(struct selection *selection, const char *value);
 
 bool selection_is_all(const struct selection *selection);
 bool selection_has(const struct selection *selection, const struct hyb_location_info *location);
+/* The same as a callback; `selection` is one. */
+bool selection_select(void *selection, const struct hyb_location_info *location);
 
 /* What there is to say if nothing of `path` takes part. */
 void selection_nothing(const struct selection *selection, const char *path, char *text, size_t size);

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "report/sheet.h"
-#include "report/text.h"
 
 struct making {
 	const struct report_inputs *inputs;
@@ -27,7 +26,7 @@ static bool is_selected(void *data, const struct hyb_location_info *location)
 {
 	const struct making *m = data;
 
-	return report_is_selected((void *)m->inputs->options, location);
+	return selection_has(&m->inputs->options->part, location);
 }
 
 /* A profile that needs no figures, and so is not finished. */
@@ -40,7 +39,8 @@ static int add_inputs(struct making *m)
 	options.select = is_selected;
 	options.parts = true;
 	options.data = m;
-	r = session_add(m->inputs->items, m->inputs->count, &options, &m->fold->profile, m->err);
+	r = session_add(
+		m->inputs->quality.items, m->inputs->quality.count, &options, &m->fold->profile, m->err);
 	if (r)
 		return r;
 	m->parts = profile_parts(m->fold->profile, &m->part_count);
@@ -98,7 +98,7 @@ static const uint32_t *places_of(void *data, const struct hyb_location_info *loc
 
 static int fold_region(struct making *m)
 {
-	size_t count = m->inputs->count;
+	size_t count = m->inputs->quality.count;
 	struct hyb_experiment **experiments = calloc(count, sizeof(struct hyb_experiment *));
 	struct fold_request request = {.spread = m->inputs->options->fold_spread,
 		.places = places_of,
@@ -110,7 +110,7 @@ static int fold_region(struct making *m)
 
 	if (experiments) {
 		for (size_t i = 0; i < count; i++)
-			experiments[i] = m->inputs->items[i].experiment;
+			experiments[i] = m->inputs->quality.items[i].experiment;
 		r = fold_make(experiments, count, &request, &m->fold->fold, m->err);
 	}
 	free(experiments);
@@ -165,9 +165,10 @@ static int check_along(struct making *m)
 	bool known = !wanted, timely = !wanted;
 	char text[512];
 
-	for (size_t i = 0; i < m->inputs->count; i++)
-		for (size_t p = 0; p < hyb_process_count(m->inputs->items[i].experiment); p++) {
-			const struct hyb_process *process = hyb_process_at(m->inputs->items[i].experiment, p);
+	for (size_t i = 0; i < m->inputs->quality.count; i++)
+		for (size_t p = 0; p < hyb_process_count(m->inputs->quality.items[i].experiment); p++) {
+			const struct hyb_process *process =
+				hyb_process_at(m->inputs->quality.items[i].experiment, p);
 
 			for (size_t k = 0; wanted && k < process->metric_count; k++) {
 				const struct hyb_metric *metric = &process->metrics[k];

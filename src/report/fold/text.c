@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "fold.h"
-#include "report/text.h"
 
 #define PLOT_ROWS 5u /* lines of a plot */
 #define PLOT_MARGIN 12u /* columns in front of it */

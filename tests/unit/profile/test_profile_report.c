@@ -16,10 +16,11 @@
 #include "profile_fixture.h"
 #include "reader_help.h"
 #include "report/diff.h"
-#include "report/facts.h"
+#include "quality/facts.h"
 #include "report/sheet.h"
 
 static const struct report_options defaults = {.threshold = 0.5};
+static const struct selection all;
 
 /* A screen without colour, 80 columns, ASCII. */
 struct screen {
@@ -288,15 +289,15 @@ static void test_quality(void **state)
 {
 	struct writer *w = make_file();
 	struct session_input input = {.experiment = help_open(w)};
-	struct report_inputs inputs = {.items = &input, .count = 1, .options = &defaults};
+	struct quality quality = {.items = &input, .count = 1, .part = &all};
 	struct profile *p = load(&input, 1);
 	struct screen screen;
 
-	inputs.facts = facts_gather(&inputs);
-	assert_non_null(inputs.facts);
-	report_quality(open_screen(&screen), &inputs, p);
+	quality.facts = facts_gather(&quality);
+	assert_non_null(quality.facts);
+	report_quality(open_screen(&screen), &quality, p);
 	fclose(screen.style.out);
-	facts_free(inputs.facts);
+	facts_free(quality.facts);
 	assert_string_equal(strchr(screen.text, '\n'),
 		"\n"
 		"time     10.0 ms wall, 6.0 ms CPU; 1 process, 1 thread\n"
@@ -320,16 +321,16 @@ static void test_notes_of_many(void **state)
 {
 	struct writer *w = make_file();
 	struct session_input input = {.experiment = help_open(w)}, both[2];
-	struct report_inputs inputs = {.items = both, .count = 2, .options = &defaults};
+	struct quality quality = {.items = both, .count = 2, .part = &all};
 	struct profile *p = load(&input, 2);
 	struct screen screen;
 
 	both[0] = both[1] = input;
-	inputs.facts = facts_gather(&inputs);
-	assert_non_null(inputs.facts);
-	report_quality(open_screen(&screen), &inputs, p);
+	quality.facts = facts_gather(&quality);
+	assert_non_null(quality.facts);
+	report_quality(open_screen(&screen), &quality, p);
 	fclose(screen.style.out);
-	facts_free(inputs.facts);
+	facts_free(quality.facts);
 	assert_non_null(strstr(screen.text, "; 2 experiments, 2 processes, 2 threads\n"));
 	assert_non_null(strstr(screen.text, "\nerror    no space left for the experiment (2 processes)\n"));
 	free(screen.text);

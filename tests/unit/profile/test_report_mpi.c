@@ -188,6 +188,18 @@ static void test_over_ranks(void **state)
 	profile_free(p);
 }
 
+/* What the quality block says of MPI. */
+static void put_quality(const struct style *style, const struct profile *p)
+{
+	const char *const marks[] = {"", "", ""};
+	struct remarks remarks = {0};
+
+	quality_mpi(&remarks, p);
+	for (size_t i = 0; i < remarks.count; i++)
+		remark_put(&remarks.list[i], style->out, style->width, marks);
+	remarks_release(&remarks);
+}
+
 /* Which ranks left no file is said, and what went to them stands in the matrix. */
 static void test_missing(void **state)
 {
@@ -197,12 +209,12 @@ static void test_missing(void **state)
 	struct screen screen;
 	size_t count;
 
-	report_quality_mpi(open_screen(&screen, 80), p);
+	put_quality(open_screen(&screen, 80), p);
 	close_screen(&screen,
 		"mpi      6 of 8 ranks, threads single; 58 calls of 3 functions, 125.0 us; 19\n"
 		"         returned errors\n"
 		"note     ranks 4-5 of 8 have no file that can be read: what they did is missing\n");
-	report_json_quality_mpi(&open_screen(&screen, 80)->json, p);
+	quality_json_mpi(&open_screen(&screen, 80)->json, p);
 	close_screen(&screen,
 		"\"mpi\":{\"ranks\":6,\"calls\":58,\"functions\":3,\"time_ns\":125000,\"clocks_correc"
 		"ted\":0,\"clock_error_ns\":0,\"errors\":19,\"inside\":0,\"abandoned\":0,\"untracked\""
@@ -293,7 +305,7 @@ static void test_nothing(void **state)
 	assert_int_equal(report_mpi(&screen.style, &options, p), 0);
 	assert_int_equal(report_messages(&screen.style, &options, p), 0);
 	assert_int_equal(report_ranks(&screen.style, &options, p), 0);
-	report_quality_mpi(&screen.style, p);
+	put_quality(&screen.style, p);
 	close_screen(&screen, "\nno call of MPI was seen\n"
 			      "\nno message of MPI was seen\n"
 			      "\nno rank of MPI was seen\n");
@@ -312,7 +324,7 @@ static bool chooses(const struct report_options *options, uint32_t rank)
 	struct hyb_process process = {.world = FIXTURE_WORLD, .rank = rank};
 	struct hyb_location_info location = {.process = &process};
 
-	return report_is_selected((void *)options, &location);
+	return selection_has(&options->part, &location);
 }
 
 static void test_options(void **state)
@@ -325,7 +337,7 @@ static void test_options(void **state)
 	assert_options(0, "--ranks=0-3,7,9-9", &options);
 	for (uint32_t rank = 0; rank < 12; rank++)
 		assert_int_equal(chooses(&options, rank), rank <= 3 || rank == 7 || rank == 9);
-	assert_true(report_selects(&options));
+	assert_false(selection_is_all(&options.part));
 	for (size_t i = 0; i < sizeof(wrong) / sizeof(*wrong); i++) {
 		optind = 1;
 		assert_options(-1, wrong[i], &options);

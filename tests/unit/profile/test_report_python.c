@@ -13,10 +13,11 @@
 #include "format/format.h"
 #include "profile/profile.h"
 #include "reader_help.h"
-#include "report/facts.h"
+#include "quality/facts.h"
 #include "report/sheet.h"
 
 static const struct report_options defaults = {.threshold = 0.5};
+static const struct selection all;
 
 static uint32_t probe(struct writer *w, uint32_t parent, uint64_t region, uint64_t count, uint64_t ticks)
 {
@@ -89,7 +90,7 @@ static char *print_from(enum hyb_source source, const struct report_options *opt
 	struct profile_options profile_options = {.python_internals = options->python_internals};
 	struct writer *w = make_file();
 	struct session_input input;
-	struct report_inputs inputs = {.items = &input, .count = 1, .options = options};
+	struct quality quality = {.items = &input, .count = 1, .part = &all};
 	struct profile *p = profile_new(&profile_options);
 	struct hyb_error err = {0};
 	struct style style = {.width = 100, .unit = 1e9, .unit_name = "s"};
@@ -103,16 +104,16 @@ static char *print_from(enum hyb_source source, const struct report_options *opt
 	assert_int_equal(hyb_damage_count(input.experiment), 0);
 	assert_int_equal(profile_add(p, input.experiment, input.symbols, &err), 0);
 	assert_int_equal(profile_finish(p, &err), 0);
-	inputs.facts = facts_gather(&inputs);
-	assert_non_null(inputs.facts);
+	quality.facts = facts_gather(&quality);
+	assert_non_null(quality.facts);
 	style.out = open_memstream(&text, &size);
 	if (options->output == REPORT_JSON) {
 		style.json.out = style.out;
 		json_object(&style.json, NULL);
-		report_json_quality(&style.json, "quality", &inputs, p);
+		quality_json(&style.json, "quality", &quality, p);
 		report_json_awaits(&style.json, p);
 	} else if (options->view == REPORT_QUALITY) {
-		report_quality(&style, &inputs, p);
+		report_quality(&style, &quality, p);
 	} else {
 		struct column_set set;
 		struct sheet sheet;
@@ -127,7 +128,7 @@ static char *print_from(enum hyb_source source, const struct report_options *opt
 		report_awaits(&style, p);
 	}
 	fclose(style.out);
-	facts_free(inputs.facts);
+	facts_free(quality.facts);
 	profile_free(p);
 	hyb_symbols_close(input.symbols);
 	help_close(input.experiment, w);

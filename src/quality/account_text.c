@@ -2,8 +2,8 @@
 
 #include "format/words.h"
 #include "profile/metrics/figures.h"
-#include "account.h"
-#include "text.h"
+#include "quality/account.h"
+#include "quality/quality.h"
 
 #define LISTED 5 /* programs with a line of their own */
 
@@ -17,7 +17,7 @@ static void add_part(struct text *text, const char **comma, uint64_t ns, const c
 	*comma = ",";
 }
 
-static void put_program(const struct style *style, const struct account_program *program)
+static void put_program(struct remarks *remarks, const struct account_program *program)
 {
 	struct text text = text_begin();
 	char cpu[FIGURE_SIZE], n[FIGURE_SIZE];
@@ -28,10 +28,10 @@ static void put_program(const struct style *style, const struct account_program 
 	text_add(&text, "%s, not measured: %s",
 		program->path ? program->path : "a program whose name is not known",
 		word_text(&words_unmeasured, program->why));
-	text_line(style, INK_BOLD, "missing", &text);
+	remarks_add(remarks, false, "missing", &text);
 }
 
-void report_quality_account(const struct style *style, const struct account *a)
+void quality_account(struct remarks *remarks, const struct account *a)
 {
 	struct text text = text_begin();
 	char total[FIGURE_SIZE], rest[FIGURE_SIZE];
@@ -49,7 +49,7 @@ void report_quality_account(const struct style *style, const struct account *a)
 		add_part(&text, &comma, a->after, "ending processes");
 		add_part(&text, &comma, a->unmeasured, "in programs that were not measured");
 		add_part(&text, &comma, a->unseen, "of children that nobody measured waited for");
-		text_line(style, INK_BOLD, "outside", &text);
+		remarks_add(remarks, false, "outside", &text);
 	}
 	if (a->unwaited > a->total / 50) {
 		struct text more = text_begin();
@@ -57,19 +57,19 @@ void report_quality_account(const struct style *style, const struct account *a)
 		text_add(&more,
 			"%s of CPU in processes for which nobody waited: the kernel's count is without them",
 			figure_duration(a->unwaited, rest));
-		text_line(style, INK_BOLD, "beside", &more);
+		remarks_add(remarks, false, "beside", &more);
 	}
 	for (size_t i = 0; i < a->program_count && i < LISTED; i++)
-		put_program(style, &a->programs[i]);
+		put_program(remarks, &a->programs[i]);
 	if (a->program_count > LISTED) {
 		struct text more = text_begin();
 
 		text_add(&more, "%zu more programs that were not measured", a->program_count - LISTED);
-		text_line(style, INK_BOLD, "missing", &more);
+		remarks_add(remarks, false, "missing", &more);
 	}
 }
 
-void report_json_account(struct json *json, const struct account *a)
+void quality_json_account(struct json *json, const struct account *a)
 {
 	if (!a->known)
 		return;

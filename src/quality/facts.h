@@ -1,12 +1,12 @@
 /* What the quality block needs beside the profile's sums: facts about processes and files. */
-#ifndef HYB_REPORT_FACTS_H
-#define HYB_REPORT_FACTS_H
+#ifndef HYB_QUALITY_FACTS_H
+#define HYB_QUALITY_FACTS_H
 
 #include "base/blob.h"
 #include "base/strings.h"
-#include "report.h"
-#include "account.h"
-#include "images.h"
+#include "quality/quality.h"
+#include "quality/account.h"
+#include "quality/images.h"
 
 /* What the runtime said. */
 struct fact_note {
@@ -51,16 +51,16 @@ struct facts {
 	struct strings strings;
 };
 
-/* report/gather.c. NULL when memory is out. */
-struct facts *facts_gather(const struct report_inputs *inputs);
+/* gather.c. NULL when memory is out. */
+struct facts *facts_gather(const struct quality *quality);
 void facts_free(struct facts *facts); /* accepts NULL */
 
 /*
  * The same in two steps, for ranks of which each has a part of the files: what the part says, and what only
  * all parts together do (the account, and how processes ended). The second returns 0 or HYB_ENOMEM.
  */
-struct facts *facts_gather_part(const struct report_inputs *inputs);
-int facts_finish(struct facts *facts, const struct report_inputs *inputs);
+struct facts *facts_gather_part(const struct quality *quality);
+int facts_finish(struct facts *facts, const struct quality *quality);
 
 /*
  * Facts of the same experiments, of processes that another rank looked at: as bytes, and added. Damage

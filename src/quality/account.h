@@ -2,13 +2,12 @@
  * Where the CPU time of the measured command went that is no thread's: by what the kernel told of ended
  * children, and what processes said of their own at the beginning and the end of their measurement.
  */
-#ifndef HYB_REPORT_ACCOUNT_H
-#define HYB_REPORT_ACCOUNT_H
+#ifndef HYB_QUALITY_ACCOUNT_H
+#define HYB_QUALITY_ACCOUNT_H
 
-#include "report.h"
+#include "quality/quality.h"
 
 struct images;
-struct style;
 
 /* A program that was not measured. */
 struct account_program {
@@ -40,7 +39,7 @@ int account_make(const struct images *images, struct account *ret);
 void account_release(struct account *account);
 
 /* Lines and members of the quality block. */
-void report_quality_account(const struct style *style, const struct account *account);
-void report_json_account(struct json *json, const struct account *account);
+void quality_account(struct remarks *remarks, const struct account *account);
+void quality_json_account(struct json *json, const struct account *account);
 
 #endif

@@ -1,4 +1,4 @@
-#include "images.h"
+#include "quality/images.h"
 
 #include <signal.h>
 #include <stdio.h>

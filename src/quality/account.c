@@ -1,11 +1,11 @@
-#include "account.h"
+#include "quality/account.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/array.h"
 #include "format/format.h"
-#include "images.h"
+#include "quality/images.h"
 
 static uint64_t less(uint64_t a, uint64_t b)
 {

@@ -2,8 +2,8 @@
  * Images of processes, one for each exec, and who waited for whom: as much as accounts and the counts of
  * processes need, of all files of all experiments, also of those that other ranks of hybrid-report have read.
  */
-#ifndef HYB_REPORT_IMAGES_H
-#define HYB_REPORT_IMAGES_H
+#ifndef HYB_QUALITY_IMAGES_H
+#define HYB_QUALITY_IMAGES_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -29,7 +29,7 @@ struct image {
 	uint32_t number; /* 0, 1, 2 ... for each exec of the same pid */
 	unsigned state; /* enum hyb_state of the format */
 	bool hybrid_run; /* no image, but who waited for the command of the experiment, or for its ranks */
-	bool selected; /* it takes part in the report */
+	bool selected; /* it takes part */
 	bool running; /* still, on this machine */
 	bool waited; /* somebody of the experiment waited for it, or hybrid-run; */
 	int status; /* it ended like this then, as wait() gives it */

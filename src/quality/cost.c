@@ -3,8 +3,8 @@
 #include <string.h>
 
 #include "format/format.h"
-#include "report.h"
-#include "text.h"
+#include "quality/quality.h"
+#include "quality/quality.h"
 
 #define MUCH 10u /* percent of CPU from which on an option is named */
 
@@ -73,7 +73,7 @@ static void add_advice(struct text *text, const struct profile_quality *q, const
 		text_add(text, ": %s takes less", parts[most].less);
 }
 
-void report_quality_cost(const struct style *style, const struct profile_quality *q)
+void quality_cost(struct remarks *remarks, const struct profile_quality *q)
 {
 	struct text text = text_begin();
 	uint64_t time[PARTS], calls[PARTS];
@@ -94,10 +94,10 @@ void report_quality_cost(const struct style *style, const struct profile_quality
 		text_add(&text, "%sthe rate was lowered %s time%s to stay within the budget",
 			*between == ',' ? "; " : "", figure_number(q->slowed, n), text_plural(q->slowed));
 	add_advice(&text, q, time);
-	text_line(style, INK_BOLD, "cost", &text);
+	remarks_add(remarks, false, "cost", &text);
 }
 
-void report_json_quality_cost(struct json *json, const struct profile_quality *q)
+void quality_json_cost(struct json *json, const struct profile_quality *q)
 {
 	uint64_t time[PARTS], calls[PARTS];
 	char key[32];

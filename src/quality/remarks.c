@@ -1,8 +1,10 @@
-#include "text.h"
+#include "quality/remarks.h"
 
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "base/array.h"
 
 #define LABEL_WIDTH 9
 #define WIDEST 100u /* longer lines are hard to read */
@@ -25,42 +27,64 @@ void text_add(struct text *text, const char *format, ...)
 	va_end(arguments);
 }
 
+char *text_take(struct text *text)
+{
+	char *bytes;
+
+	if (!text->stream)
+		return NULL;
+	fclose(text->stream);
+	bytes = text->bytes;
+	*text = (struct text){0};
+	return bytes;
+}
+
+void remarks_add(struct remarks *remarks, bool warns, const char *label, struct text *text)
+{
+	char *bytes = text_take(text);
+
+	if (bytes && ARRAY_ROOM(remarks->list, remarks->count))
+		remarks->list[remarks->count++] = (struct remark){warns, label, bytes};
+	else
+		free(bytes);
+}
+
+void remarks_release(struct remarks *remarks)
+{
+	for (size_t i = 0; i < remarks->count; i++)
+		free(remarks->list[i].text);
+	free(remarks->list);
+	*remarks = (struct remarks){0};
+}
+
 /* Prints a word; what a program put into it cannot steer the terminal. */
-static void put_word(const struct style *style, const char *word, size_t length)
+static void put_word(FILE *out, const char *word, size_t length)
 {
 	for (size_t i = 0; i < length; i++)
 		fputc(word[i] == *NO_BREAK                                 ? ' '
 			: (unsigned char)word[i] < 0x20 || word[i] == 0x7f ? '?'
 									   : word[i],
-			style->out);
+			out);
 }
 
-void text_line(const struct style *style, enum ink ink, const char *label, struct text *text)
+void remark_put(const struct remark *remark, FILE *out, unsigned width, const char *const marks[3])
 {
-	unsigned width = style->width < WIDEST ? style->width : WIDEST, column = LABEL_WIDTH;
-	const char *p;
+	unsigned room = width < WIDEST ? width : WIDEST, column = LABEL_WIDTH;
 
-	if (!text->stream)
-		return;
-	fclose(text->stream);
-	style_ink(style, ink);
-	fprintf(style->out, "%-*s", LABEL_WIDTH - 1, label);
-	style_ink(style, INK_PLAIN);
-	for (p = text->bytes; p && *p;) {
+	fprintf(out, "%s%-*s%s", marks[0], LABEL_WIDTH - 1, remark->label, marks[1]);
+	for (const char *p = remark->text; *p;) {
 		size_t length = strcspn(p, " ");
 
-		if (column > LABEL_WIDTH && column + 1 + length > width) {
-			fprintf(style->out, "\n%*s", LABEL_WIDTH - 1, "");
+		if (column > LABEL_WIDTH && column + 1 + length > room) {
+			fprintf(out, "\n%s%*s", marks[2], LABEL_WIDTH - 1, "");
 			column = LABEL_WIDTH;
 		}
-		fputc(' ', style->out);
-		put_word(style, p, length);
+		fputc(' ', out);
+		put_word(out, p, length);
 		column += (unsigned)length + 1;
 		p += length + (p[length] == ' ');
 	}
-	fputc('\n', style->out);
-	free(text->bytes);
-	*text = (struct text){0};
+	fputc('\n', out);
 }
 
 const char *text_plural(uint64_t n)

@@ -6,16 +6,16 @@
 #include "format/words.h"
 #include "base/path.h"
 #include "format/format.h"
-#include "facts.h"
-#include "matching.h"
-#include "text.h"
+#include "quality/facts.h"
+#include "quality/matching.h"
+#include "quality/quality.h"
 
 #define LIST_MAX 3 /* names of a list that are printed */
 
-static void put_commands(const struct style *style, const struct report_inputs *inputs)
+static void put_commands(struct remarks *remarks, const struct quality *quality)
 {
-	for (size_t i = 0; i < inputs->count; i++) {
-		struct hyb_experiment *e = inputs->items[i].experiment;
+	for (size_t i = 0; i < quality->count; i++) {
+		struct hyb_experiment *e = quality->items[i].experiment;
 		const char *command = hyb_experiment_value(e, "command");
 		const char *status = hyb_experiment_value(e, "status");
 		struct text text = text_begin();
@@ -23,12 +23,12 @@ static void put_commands(const struct style *style, const struct report_inputs *
 		text_add(&text, "%s", command ? command : hyb_experiment_path(e));
 		if (status && strcmp(status, "exit 0"))
 			text_add(&text, " (%s)", status);
-		text_line(style, INK_BOLD, "command", &text);
-		report_died(style, e);
+		remarks_add(remarks, false, "command", &text);
+		quality_died(remarks, e);
 	}
 }
 
-static void put_times(const struct style *style, const struct profile_quality *q)
+static void put_times(struct remarks *remarks, const struct profile_quality *q)
 {
 	struct text text = text_begin();
 	char wall[FIGURE_SIZE], cpu[FIGURE_SIZE], n[FIGURE_SIZE];
@@ -40,7 +40,7 @@ static void put_times(const struct style *style, const struct profile_quality *q
 	if (q->programs != q->processes)
 		text_add(&text, " (%s programs)", figure_number(q->programs, n));
 	text_add(&text, ", %s thread%s", figure_number(q->locations, n), text_plural(q->locations));
-	text_line(style, INK_BOLD, "time", &text);
+	remarks_add(remarks, false, "time", &text);
 }
 
 static void add_sources(struct text *text, unsigned used)
@@ -57,7 +57,7 @@ static void add_sources(struct text *text, unsigned used)
 
 #define MANY_DROPPED 5u /* one of so many, in probes */
 
-static void put_samples(const struct style *style, const struct profile_quality *q)
+static void put_samples(struct remarks *remarks, const struct profile_quality *q)
 {
 	struct text text = text_begin();
 	uint64_t dropped = text_sum(q->dropped, 16);
@@ -86,10 +86,10 @@ static void put_samples(const struct style *style, const struct profile_quality 
 		text_add(&text, "; that much CPU time is the measurement's own: a "
 				"--filter for what is called most often, --python=frames or --mpi=off "
 				"take less");
-	text_line(style, INK_BOLD, "samples", &text);
+	remarks_add(remarks, false, "samples", &text);
 }
 
-static void put_paths(const struct style *style, const struct profile_quality *q)
+static void put_paths(struct remarks *remarks, const struct profile_quality *q)
 {
 	struct text text = text_begin();
 	uint64_t partial = text_sum(q->partial, 8);
@@ -103,10 +103,10 @@ static void put_paths(const struct style *style, const struct profile_quality *q
 	if (q->guessed)
 		text_add(&text, "%s%s of %s frames found by a guess", partial ? "; " : "",
 			figure_number(q->guessed, n), figure_number(q->frames, m));
-	text_line(style, INK_BOLD, "paths", &text);
+	remarks_add(remarks, false, "paths", &text);
 }
 
-static void put_unresolved(const struct style *style, const struct profile *profile)
+static void put_unresolved(struct remarks *remarks, const struct profile *profile)
 {
 	size_t count;
 	const struct profile_unresolved *rows = profile_unresolved(profile, &count);
@@ -128,7 +128,7 @@ static void put_unresolved(const struct style *style, const struct profile *prof
 			*rows[i].module ? path_base(rows[i].module) : "in no module");
 	if (count > LIST_MAX)
 		text_add(&text, ", and in %zu more", count - LIST_MAX);
-	text_line(style, INK_BOLD, "names", &text);
+	remarks_add(remarks, false, "names", &text);
 }
 
 static void add_bytes(struct text *text, uint64_t bytes)
@@ -139,7 +139,7 @@ static void add_bytes(struct text *text, uint64_t bytes)
 		text_add(text, "%" PRIu64 " KiB", (bytes + 1023) >> 10);
 }
 
-static void put_trace(const struct style *style, const struct profile_quality *q)
+static void put_trace(struct remarks *remarks, const struct profile_quality *q)
 {
 	struct text text = text_begin();
 	char n[FIGURE_SIZE];
@@ -154,10 +154,10 @@ static void put_trace(const struct style *style, const struct profile_quality *q
 	if (q->trace_stopped)
 		text_add(&text, ", at its limit from %s on; the profile is whole",
 			figure_duration(q->trace_stopped, n));
-	text_line(style, INK_BOLD, "trace", &text);
+	remarks_add(remarks, false, "trace", &text);
 }
 
-static void put_probes(const struct style *style, const struct profile_quality *q)
+static void put_probes(struct remarks *remarks, const struct profile_quality *q)
 {
 	struct text text = text_begin();
 	uint64_t wrong = text_sum(q->faults, 8);
@@ -185,11 +185,11 @@ static void put_probes(const struct style *style, const struct profile_quality *
 	}
 	if (q->names_cut)
 		text_add(&text, "%s%s names cut", also, figure_number(q->names_cut, n));
-	text_line(style, INK_BOLD, "probes", &text);
+	remarks_add(remarks, false, "probes", &text);
 }
 
 /* One line of its own for what a count of processes says. */
-static void put_warning(const struct style *style, uint64_t count, const char *one, const char *many)
+static void put_warning(struct remarks *remarks, uint64_t count, const char *one, const char *many)
 {
 	struct text text = text_begin();
 	char n[FIGURE_SIZE];
@@ -197,10 +197,10 @@ static void put_warning(const struct style *style, uint64_t count, const char *o
 	if (!count)
 		return;
 	text_add(&text, "%s %s", figure_number(count, n), count == 1 ? one : many);
-	text_line(style, INK_WARN, "note", &text);
+	remarks_add(remarks, true, "note", &text);
 }
 
-static void put_changed(const struct style *style, const struct facts *facts)
+static void put_changed(struct remarks *remarks, const struct facts *facts)
 {
 	struct text text = text_begin();
 
@@ -211,10 +211,10 @@ static void put_changed(const struct style *style, const struct facts *facts)
 		text_add(&text, "%s %s", i ? "," : "", facts->changed[i]);
 	if (facts->changed_count > LIST_MAX)
 		text_add(&text, ", %zu more", facts->changed_count - LIST_MAX);
-	text_line(style, INK_WARN, "note", &text);
+	remarks_add(remarks, true, "note", &text);
 }
 
-static void put_damage(const struct style *style, const struct facts *facts)
+static void put_damage(struct remarks *remarks, const struct facts *facts)
 {
 	for (size_t e = 0; e < facts->experiment_count; e++) {
 		const struct fact_damage *damage = &facts->damage[e];
@@ -223,16 +223,16 @@ static void put_damage(const struct style *style, const struct facts *facts)
 			struct text text = text_begin();
 
 			text_add(&text, "damage: %s", damage->texts[i]);
-			text_line(style, INK_WARN, "note", &text);
+			remarks_add(remarks, true, "note", &text);
 		}
 		if (damage->count > LIST_MAX)
-			put_warning(style, damage->count - LIST_MAX, "more place is damaged",
+			put_warning(remarks, damage->count - LIST_MAX, "more place is damaged",
 				"more places are damaged");
 	}
 }
 
 /* What the runtime said: "note" for information, "warning" and "error" by their names. */
-static void put_note(const struct style *style, const struct fact_note *note)
+static void put_note(struct remarks *remarks, const struct fact_note *note)
 {
 	bool grave = note->severity > HYB_NOTE_INFO;
 	struct text text = text_begin();
@@ -241,11 +241,10 @@ static void put_note(const struct style *style, const struct fact_note *note)
 	text_add(&text, "%s", note->text);
 	if (note->processes > 1)
 		text_add(&text, " (%s processes)", figure_number(note->processes, n));
-	text_line(style, grave ? INK_WARN : INK_BOLD,
-		grave ? word_key(&words_severity, note->severity) : "note", &text);
+	remarks_add(remarks, grave, grave ? word_key(&words_severity, note->severity) : "note", &text);
 }
 
-static void put_python(const struct style *style, const struct facts *facts, const struct profile_quality *q)
+static void put_python(struct remarks *remarks, const struct facts *facts, const struct profile_quality *q)
 {
 	struct text text = text_begin();
 	char n[FIGURE_SIZE], wait[FIGURE_SIZE];
@@ -261,49 +260,50 @@ static void put_python(const struct style *style, const struct facts *facts, con
 		if (q->python[i] || i == HYB_PYTHON_WOVEN)
 			text_add(&text, "%s %s%s %s", i ? "," : ";", figure_number(q->python[i], n),
 				i ? "" : " samples", word_text(&words_python, i));
-	text_line(style, INK_BOLD, "python", &text);
+	remarks_add(remarks, false, "python", &text);
 	if (!q->gil_waits)
 		return;
 	text_add(&text, "%s waiting for the GIL in %s call%s", figure_duration(q->gil_wait, wait),
 		figure_number(q->gil_waits, n), text_plural(q->gil_waits));
 	if (!(q->sources & (1u << HYB_SOURCE_WALL))) /* its samples know on which line */
 		text_add(&text, "; %s blocked elsewhere", figure_duration(q->blocked, wait));
-	text_line(style, INK_BOLD, "waiting", &text);
+	remarks_add(remarks, false, "waiting", &text);
 }
 
-static void put_facts(const struct style *style, const struct facts *facts, const struct profile_quality *q)
+static void put_facts(struct remarks *remarks, const struct facts *facts, const struct profile_quality *q)
 {
-	put_python(style, facts, q);
-	put_warning(style, facts->killed, "process ended without a word (killed?): all until then is here",
+	put_python(remarks, facts, q);
+	put_warning(remarks, facts->killed, "process ended without a word (killed?): all until then is here",
 		"processes ended without a word (killed?): all until then is here");
-	put_warning(style, facts->running, "process is still running: this is how far it is",
+	put_warning(remarks, facts->running, "process is still running: this is how far it is",
 		"processes are still running: this is how far they are");
-	put_warning(style, facts->replaced, "process became a program that was not measured (exec)",
+	put_warning(remarks, facts->replaced, "process became a program that was not measured (exec)",
 		"processes became programs that were not measured (exec)");
-	put_warning(style, facts->stopped, "measurement ended before its program",
+	put_warning(remarks, facts->stopped, "measurement ended before its program",
 		"measurements ended before their programs");
-	put_warning(style, q->threads_lost, "thread could not be measured", "threads could not be measured");
+	put_warning(
+		remarks, q->threads_lost, "thread could not be measured", "threads could not be measured");
 	for (size_t i = 0; i < facts->note_count; i++)
-		put_note(style, &facts->notes[i]);
-	put_changed(style, facts);
+		put_note(remarks, &facts->notes[i]);
+	put_changed(remarks, facts);
 }
 
-void report_quality(struct style *style, const struct report_inputs *inputs, const struct profile *profile)
+void quality_remarks(const struct quality *quality, const struct profile *profile, struct remarks *remarks)
 {
 	const struct profile_quality *q = profile_quality(profile);
 
-	put_commands(style, inputs);
-	put_times(style, q);
-	report_quality_account(style, &inputs->facts->account);
-	put_samples(style, q);
-	report_quality_metrics(style, profile);
-	put_paths(style, q);
-	put_unresolved(style, profile);
-	report_quality_cost(style, q);
-	put_trace(style, q);
-	put_probes(style, q);
-	report_quality_mpi(style, profile);
-	report_quality_matching(style, inputs);
-	put_facts(style, inputs->facts, q);
-	put_damage(style, inputs->facts);
+	put_commands(remarks, quality);
+	put_times(remarks, q);
+	quality_account(remarks, &quality->facts->account);
+	put_samples(remarks, q);
+	quality_metrics(remarks, profile);
+	put_paths(remarks, q);
+	put_unresolved(remarks, profile);
+	quality_cost(remarks, q);
+	put_trace(remarks, q);
+	put_probes(remarks, q);
+	quality_mpi(remarks, profile);
+	quality_matching_lines(remarks, quality);
+	put_facts(remarks, quality->facts, q);
+	put_damage(remarks, quality->facts);
 }

@@ -1,4 +1,4 @@
-#include "facts.h"
+#include "quality/facts.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -175,26 +175,26 @@ static int gather_process(const struct hyb_process *process, struct strings *che
 	return r;
 }
 
-static bool takes_part(const struct report_options *options, const struct hyb_process *process)
+static bool takes_part(const struct selection *part, const struct hyb_process *process)
 {
-	if (!report_selects(options))
+	if (selection_is_all(part))
 		return true;
 	for (size_t i = 0; i < process->location_count; i++)
-		if (report_is_selected((void *)options, &process->locations[i]))
+		if (selection_has(part, &process->locations[i]))
 			return true;
 	return false;
 }
 
 static int gather_experiment(
-	const struct report_inputs *inputs, size_t e, struct strings *checked, struct facts *facts)
+	const struct quality *quality, size_t e, struct strings *checked, struct facts *facts)
 {
-	struct hyb_experiment *experiment = inputs->items[e].experiment;
+	struct hyb_experiment *experiment = quality->items[e].experiment;
 	const char *text;
 	int r = 0;
 
 	for (size_t i = 0; !r && i < hyb_process_count(experiment); i++) {
 		const struct hyb_process *process = hyb_process_at(experiment, i);
-		bool part = takes_part(inputs->options, process);
+		bool part = takes_part(quality->part, process);
 
 		r = part ? gather_process(process, checked, facts) : 0;
 		if (!r)
@@ -237,7 +237,7 @@ static void sort(struct facts *facts)
 		qsort(facts->changed, facts->changed_count, sizeof(*facts->changed), compare_texts);
 }
 
-struct facts *facts_gather_part(const struct report_inputs *inputs)
+struct facts *facts_gather_part(const struct quality *quality)
 {
 	struct facts *facts = calloc(1, sizeof(*facts));
 	struct strings checked = {0};
@@ -245,10 +245,10 @@ struct facts *facts_gather_part(const struct report_inputs *inputs)
 
 	if (!facts)
 		return NULL;
-	facts->damage = calloc(inputs->count + 1, sizeof(*facts->damage));
-	facts->experiment_count = facts->damage ? inputs->count : 0;
+	facts->damage = calloc(quality->count + 1, sizeof(*facts->damage));
+	facts->experiment_count = facts->damage ? quality->count : 0;
 	for (size_t e = 0; !r && e < facts->experiment_count; e++)
-		r = gather_experiment(inputs, e, &checked, facts);
+		r = gather_experiment(quality, e, &checked, facts);
 	strings_release(&checked);
 	if (r || !facts->damage) {
 		facts_free(facts);
@@ -259,24 +259,24 @@ struct facts *facts_gather_part(const struct report_inputs *inputs)
 }
 
 /* Whether what the kernel says is there of all: files before 1.4 have nothing of it. */
-static bool has_account(const struct report_inputs *inputs, const struct images *images)
+static bool has_account(const struct quality *quality, const struct images *images)
 {
-	bool known = images->count && !report_selects(inputs->options);
+	bool known = images->count && selection_is_all(quality->part);
 
-	for (size_t e = 0; e < inputs->count; e++)
-		known &= hyb_experiment_value(inputs->items[e].experiment, "user_ns") != NULL;
+	for (size_t e = 0; e < quality->count; e++)
+		known &= hyb_experiment_value(quality->items[e].experiment, "user_ns") != NULL;
 	for (size_t i = 0; i < images->count; i++)
 		known &= images->list[i].hybrid_run || images->list[i].cpu_start;
 	return known;
 }
 
-int facts_finish(struct facts *facts, const struct report_inputs *inputs)
+int facts_finish(struct facts *facts, const struct quality *quality)
 {
 	struct images *images = &facts->images;
 	int r = 0;
 
-	for (size_t e = 0; !r && e < inputs->count; e++)
-		r = images_add_command(images, inputs->items[e].experiment, e, &facts->strings);
+	for (size_t e = 0; !r && e < quality->count; e++)
+		r = images_add_command(images, quality->items[e].experiment, e, &facts->strings);
 	if (!r)
 		r = images_relate(images);
 	if (r)
@@ -284,14 +284,14 @@ int facts_finish(struct facts *facts, const struct report_inputs *inputs)
 	for (size_t i = 0; i < images->count; i++)
 		if (images->list[i].selected)
 			count_state(images, i, facts);
-	return has_account(inputs, images) ? account_make(images, &facts->account) : 0;
+	return has_account(quality, images) ? account_make(images, &facts->account) : 0;
 }
 
-struct facts *facts_gather(const struct report_inputs *inputs)
+struct facts *facts_gather(const struct quality *quality)
 {
-	struct facts *facts = facts_gather_part(inputs);
+	struct facts *facts = facts_gather_part(quality);
 
-	if (!facts || !facts_finish(facts, inputs))
+	if (!facts || !facts_finish(facts, quality))
 		return facts;
 	facts_free(facts);
 	return NULL;

@@ -3,7 +3,7 @@
 
 #include "format/words.h"
 #include "format/format.h"
-#include "text.h"
+#include "quality/quality.h"
 
 #define RANGES_MAX 8 /* of missing ranks that are listed */
 
@@ -54,7 +54,7 @@ static bool next_gap(const struct world *world, size_t *row, uint32_t *rank, uin
 	return true;
 }
 
-static void put_missing(const struct style *style, const struct world *world)
+static void put_missing(struct remarks *remarks, const struct world *world)
 {
 	struct text text = text_begin();
 	uint32_t rank = 0, first;
@@ -73,7 +73,7 @@ static void put_missing(const struct style *style, const struct world *world)
 		text_add(&text, " and others, %s", figure_number(world->size - world->count, n));
 	text_add(&text, " of %s have no file that can be read: what they did is missing",
 		figure_number(world->size, m));
-	text_line(style, INK_WARN, "note", &text);
+	remarks_add(remarks, true, "note", &text);
 }
 
 static void add_worlds(struct text *text, const struct profile *profile)
@@ -91,7 +91,7 @@ static void add_worlds(struct text *text, const struct profile *profile)
 	text_add(text, "%s", worlds ? "; " : "");
 }
 
-static void put_calls(const struct style *style, const struct profile *profile)
+static void put_calls(struct remarks *remarks, const struct profile *profile)
 {
 	const struct profile_quality *q = profile_quality(profile);
 	struct text text = text_begin();
@@ -107,10 +107,10 @@ static void put_calls(const struct style *style, const struct profile *profile)
 		if (q->mpi[i])
 			text_add(&text, "; %s %s", figure_number(q->mpi[i], n),
 				q->mpi[i] == 1 ? counts[i].one : counts[i].many);
-	text_line(style, INK_BOLD, "mpi", &text);
+	remarks_add(remarks, false, "mpi", &text);
 }
 
-static void put_clocks(const struct style *style, const struct profile_quality *q)
+static void put_clocks(struct remarks *remarks, const struct profile_quality *q)
 {
 	struct text text = text_begin();
 	char n[FIGURE_SIZE], error[FIGURE_SIZE];
@@ -120,20 +120,20 @@ static void put_clocks(const struct style *style, const struct profile_quality *
 	text_add(&text, "times of %s process%s were corrected to the clock of rank 0, to within %s",
 		figure_number(q->clocks, n), q->clocks == 1 ? "" : "es",
 		figure_duration(q->clock_error, error));
-	text_line(style, INK_BOLD, "clocks", &text);
+	remarks_add(remarks, false, "clocks", &text);
 }
 
-void report_quality_mpi(const struct style *style, const struct profile *profile)
+void quality_mpi(struct remarks *remarks, const struct profile *profile)
 {
 	const struct profile_quality *q = profile_quality(profile);
 	struct world world;
 	size_t at = 0;
 
 	if (q->mpi_calls || q->ranks)
-		put_calls(style, profile);
-	put_clocks(style, q);
+		put_calls(remarks, profile);
+	put_clocks(remarks, q);
 	while (next_world(profile, &at, &world))
-		put_missing(style, &world);
+		put_missing(remarks, &world);
 }
 
 /* ------------------------------------------------------------- machines */
@@ -158,7 +158,7 @@ static void json_world(struct json *json, const struct world *world)
 	json_end(json);
 }
 
-void report_json_quality_mpi(struct json *json, const struct profile *profile)
+void quality_json_mpi(struct json *json, const struct profile *profile)
 {
 	const struct profile_quality *q = profile_quality(profile);
 	struct world world;

@@ -1,8 +1,8 @@
 /* The quality block for scripts: every count, also those that are 0. */
 #include "format/words.h"
 #include "format/format.h"
-#include "facts.h"
-#include "matching.h"
+#include "quality/facts.h"
+#include "quality/matching.h"
 
 static void put_reasons(struct json *json, const char *key, const uint64_t *counts, unsigned first,
 	unsigned count, const struct words *words)
@@ -13,11 +13,11 @@ static void put_reasons(struct json *json, const char *key, const uint64_t *coun
 	json_end(json);
 }
 
-static void put_experiments(struct json *json, const struct report_inputs *inputs)
+static void put_experiments(struct json *json, const struct quality *quality)
 {
 	json_array(json, "experiments");
-	for (size_t i = 0; i < inputs->count; i++) {
-		struct hyb_experiment *e = inputs->items[i].experiment;
+	for (size_t i = 0; i < quality->count; i++) {
+		struct hyb_experiment *e = quality->items[i].experiment;
 		const char *command = hyb_experiment_value(e, "command");
 		const char *status = hyb_experiment_value(e, "status");
 
@@ -25,7 +25,7 @@ static void put_experiments(struct json *json, const struct report_inputs *input
 		json_text(json, "path", hyb_experiment_path(e));
 		json_text(json, "command", command ? command : "");
 		json_text(json, "status", status ? status : "");
-		report_json_died(json, e);
+		quality_json_died(json, e);
 		json_end(json);
 	}
 	json_end(json);
@@ -54,7 +54,7 @@ static void put_probes(struct json *json, const struct profile_quality *q)
 {
 	json_number(json, "probe_calls", q->probe_calls);
 	json_number(json, "probe_ns", q->probe_time);
-	report_json_quality_cost(json, q);
+	quality_json_cost(json, q);
 	json_number(json, "demoted_nodes", q->demoted_nodes);
 	json_number(json, "skipped_calls", q->skipped_calls);
 	json_number(json, "open_regions", q->open_regions);
@@ -136,14 +136,14 @@ static void put_damage(struct json *json, const struct facts *facts, const struc
 	json_end(json);
 }
 
-void report_json_quality(
-	struct json *json, const char *key, const struct report_inputs *inputs, const struct profile *profile)
+void quality_json(
+	struct json *json, const char *key, const struct quality *quality, const struct profile *profile)
 {
 	const struct profile_quality *q = profile_quality(profile);
 
 	json_line(json);
 	json_object(json, key);
-	put_experiments(json, inputs);
+	put_experiments(json, quality);
 	json_number(json, "processes", q->processes);
 	json_number(json, "programs", q->programs);
 	json_number(json, "threads", q->locations);
@@ -154,10 +154,10 @@ void report_json_quality(
 	put_sampling(json, q);
 	put_probes(json, q);
 	put_unresolved(json, profile);
-	report_json_quality_mpi(json, profile);
-	report_json_quality_matching(json, inputs);
-	put_facts(json, inputs->facts, q);
-	put_damage(json, inputs->facts, q);
-	report_json_account(json, &inputs->facts->account);
+	quality_json_mpi(json, profile);
+	quality_json_matching(json, quality);
+	put_facts(json, quality->facts, q);
+	put_damage(json, quality->facts, q);
+	quality_json_account(json, &quality->facts->account);
 	json_end(json);
 }

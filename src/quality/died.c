@@ -10,7 +10,7 @@
 #include <sys/wait.h>
 
 #include "base/array.h"
-#include "text.h"
+#include "quality/quality.h"
 
 #define LIST_MAX 3 /* that are named */
 
@@ -124,7 +124,7 @@ static struct deaths find(const struct hyb_experiment *experiment)
 	return deaths;
 }
 
-void report_died(const struct style *style, const struct hyb_experiment *experiment)
+void quality_died(struct remarks *remarks, const struct hyb_experiment *experiment)
 {
 	struct deaths deaths = find(experiment);
 	struct text text = text_begin();
@@ -134,11 +134,11 @@ void report_died(const struct style *style, const struct hyb_experiment *experim
 			deaths.list[i].host, deaths.list[i].status);
 	if (deaths.count > LIST_MAX)
 		text_add(&text, "; %zu more", deaths.count - LIST_MAX);
-	text_line(style, INK_WARN, "failed", &text);
+	remarks_add(remarks, true, "failed", &text);
 	free(deaths.list);
 }
 
-void report_json_died(struct json *json, const struct hyb_experiment *experiment)
+void quality_json_died(struct json *json, const struct hyb_experiment *experiment)
 {
 	struct deaths deaths = find(experiment);
 
