@@ -2,7 +2,6 @@
  * speedscope's own format, of which its package has the schema: a profile for each thread, whose samples are
  * the call paths that have something of their own, with that as their weight. Frames are shared by all.
  */
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,6 +16,7 @@ struct frame { /* row of a table, all of it key */
 
 struct speedscope {
 	const struct convert_job *job;
+	struct json json;
 	struct convert_profile p;
 	struct table frames;
 	uint32_t *path; /* by level, 0 being the thread: numbers of frames */
@@ -51,16 +51,14 @@ static int step(struct speedscope *s, uint32_t node, size_t level)
 	return s->path[level] == UINT32_MAX ? HYB_ENOMEM : HYB_OK;
 }
 
-static void put_sample(const struct speedscope *s, size_t level, bool first)
+static void put_sample(struct speedscope *s, size_t level)
 {
-	FILE *out = s->job->file;
-
-	fprintf(out, "%s[", first ? "" : ",");
+	json_array(&s->json, NULL);
 	if (!level)
-		fprintf(out, "%" PRIu32, s->path[0]);
+		json_number(&s->json, NULL, s->path[0]);
 	for (size_t i = 1; i <= level; i++)
-		fprintf(out, "%s%" PRIu32, i > 1 ? "," : "", s->path[i]);
-	fputc(']', out);
+		json_number(&s->json, NULL, s->path[i]);
+	json_end(&s->json);
 }
 
 /* The node behind all that is below the top-level node (of all threads together: the root). */
@@ -72,7 +70,6 @@ static uint32_t end_of(const struct convert_profile *p, uint32_t top)
 static int put_samples(struct speedscope *s, uint32_t top, struct hyb_error *err)
 {
 	const uint32_t end = end_of(&s->p, top);
-	bool first = true;
 	size_t level = 0;
 
 	for (uint32_t i = top, next; i < end; i = next) {
@@ -83,25 +80,20 @@ static int put_samples(struct speedscope *s, uint32_t top, struct hyb_error *err
 		if (step(s, i, here))
 			return convert_no_memory(err);
 		if (convert_own(&s->p, i))
-			put_sample(s, here, first);
-		first &= !convert_own(&s->p, i);
+			put_sample(s, here);
 		if (i % 4096 == 0 && convert_check(s->job, err))
 			return err->code;
 	}
 	return HYB_OK;
 }
 
-static void put_weights(const struct speedscope *s, uint32_t top)
+static void put_weights(struct speedscope *s, uint32_t top)
 {
 	const uint32_t end = end_of(&s->p, top);
-	const char *comma = "";
 
-	for (uint32_t i = top; i < end; i++) {
-		if (convert_own(&s->p, i)) {
-			fprintf(s->job->file, "%s%" PRIu64, comma, convert_own(&s->p, i));
-			comma = ",";
-		}
-	}
+	for (uint32_t i = top; i < end; i++)
+		if (convert_own(&s->p, i))
+			json_number(&s->json, NULL, convert_own(&s->p, i));
 }
 
 static const char *unit_of(const struct convert_profile *p)
@@ -115,45 +107,52 @@ static const char *unit_of(const struct convert_profile *p)
 
 static int put_profile(struct speedscope *s, uint32_t top, struct hyb_error *err)
 {
-	FILE *out = s->job->file;
+	struct json *json = &s->json;
 	uint64_t sum = 0;
 	int r;
 
 	for (uint32_t i = top; i < end_of(&s->p, top); i++)
 		sum += convert_own(&s->p, i);
-	fputs("{\"type\":\"sampled\",\"name\":", out);
-	json_string(out, top ? s->p.nodes[top].name : "all threads");
-	fprintf(out, ",\"unit\":\"%s\",\"startValue\":0,\"endValue\":%" PRIu64 ",\"samples\":[",
-		unit_of(&s->p), sum);
+	json_object(json, NULL);
+	json_text(json, "type", "sampled");
+	json_text(json, "name", top ? s->p.nodes[top].name : "all threads");
+	json_text(json, "unit", unit_of(&s->p));
+	json_number(json, "startValue", 0);
+	json_number(json, "endValue", sum);
+	json_array(json, "samples");
 	r = put_samples(s, top, err);
-	fputs("],\"weights\":[", out);
+	json_end(json);
+	json_array(json, "weights");
 	put_weights(s, top);
-	fputs("]}", out);
+	json_end(json);
+	json_end(json);
 	return r;
 }
 
-static void put_frames(const struct speedscope *s)
+static void put_frames(struct speedscope *s)
 {
 	const struct frame *frames = s->frames.rows;
-	FILE *out = s->job->file;
+	struct json *json = &s->json;
 
-	fputs("\"shared\":{\"frames\":[", out);
+	json_line(json);
+	json_object(json, "shared");
+	json_array(json, "frames");
 	for (size_t i = 0; i < s->frames.count; i++) {
-		fputs(i ? ",\n{\"name\":" : "\n{\"name\":", out);
-		json_string(out, *frames[i].name ? frames[i].name : "[unknown]");
-		if (*frames[i].file) {
-			fputs(",\"file\":", out);
-			json_string(out, frames[i].file);
-		}
+		json_line(json);
+		json_object(json, NULL);
+		json_text(json, "name", *frames[i].name ? frames[i].name : "[unknown]");
+		if (*frames[i].file)
+			json_text(json, "file", frames[i].file);
 		if (frames[i].line)
-			fprintf(out, ",\"line\":%" PRIu64, frames[i].line);
-		fputc('}', out);
+			json_number(json, "line", frames[i].line);
+		json_end(json);
 	}
-	fputs("]}", out);
+	json_end(json);
+	json_end(json);
 }
 
 /* The experiment's, and the notes: the format has no other place for them, and its viewer shows this one. */
-static int put_name(const struct speedscope *s)
+static int put_name(struct speedscope *s)
 {
 	const struct convert_notes *notes = s->job->notes;
 	char *name = NULL;
@@ -170,7 +169,7 @@ static int put_name(const struct speedscope *s)
 		free(name);
 		return HYB_ENOMEM;
 	}
-	json_string(s->job->file, name);
+	json_text(&s->json, "name", name);
 	free(name);
 	return HYB_OK;
 }
@@ -178,31 +177,35 @@ static int put_name(const struct speedscope *s)
 static int put_all(struct speedscope *s, struct hyb_error *err)
 {
 	const uint32_t first = s->job->by_location ? s->p.nodes[0].first_child : 0;
-	FILE *out = s->job->file;
+	struct json *json = &s->json;
 	int r = HYB_OK;
 
-	fputs("{\"$schema\":\"https://www.speedscope.app/file-format-schema.json\","
-	      "\"exporter\":\"hybrid-convert\",\"name\":",
-		out);
+	json_object(json, NULL);
+	json_text(json, "$schema", "https://www.speedscope.app/file-format-schema.json");
+	json_text(json, "exporter", "hybrid-convert");
 	if (put_name(s))
 		return convert_no_memory(err);
-	fputs(",\"activeProfileIndex\":0,\n\"profiles\":[", out);
+	json_number(json, "activeProfileIndex", 0);
+	json_line(json);
+	json_array(json, "profiles");
 	if (!s->job->by_location)
 		r = put_profile(s, 0, err);
 	for (uint32_t top = first; top && !r; top = s->p.nodes[top].next_sibling) {
-		fputs(top == first ? "\n" : ",\n", out);
+		json_line(json);
 		r = put_profile(s, top, err);
 	}
-	fputs("],\n", out);
+	json_end(json);
 	put_frames(s);
-	fputs("}\n", out);
+	json_end(json);
+	fputc('\n', json->out);
 	return r;
 }
 
 int speedscope_put(const struct convert_job *job, struct hyb_error *err)
 {
-	struct speedscope s = {
-		.job = job, .frames = {.row_size = sizeof(struct frame), .key_size = sizeof(struct frame)}};
+	struct speedscope s = {.job = job,
+		.json = {.out = job->file},
+		.frames = {.row_size = sizeof(struct frame), .key_size = sizeof(struct frame)}};
 	int r = convert_profile_make(job, &s.p, err);
 
 	if (r)
