@@ -1,5 +1,7 @@
 #include "run/child.h"
 
+#include "run/ranks/shield.h"
+
 #include <errno.h>
 #include <signal.h>
 #include <stdbool.h>
@@ -117,6 +119,7 @@ int child_run(const char *path, char **argv, char **envp, struct outcome *ret)
 	struct outcome outcome = {0};
 	sigset_t all, mask;
 	uint64_t begin;
+	pid_t shield;
 	int error;
 
 	sigfillset(&all);
@@ -131,8 +134,10 @@ int child_run(const char *path, char **argv, char **envp, struct outcome *ret)
 		sigprocmask(SIG_SETMASK, &mask, NULL);
 		return -error;
 	}
+	shield = shield_raise(outcome.pid);
 	wait_for(&outcome, &all);
 	outcome.wall = now() - begin;
+	shield_lower(shield, outcome.status);
 	*ret = outcome;
 	return 0;
 }

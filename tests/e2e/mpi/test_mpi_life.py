@@ -64,6 +64,33 @@ int main(int argc, char **argv)
 """
 
 
+LEAVES = """
+#include <mpi.h>
+#include <unistd.h>
+int main(int argc, char **argv)
+{
+	int rank;
+
+	MPI_Init(&argc, &argv);
+	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+	MPI_Barrier(MPI_COMM_WORLD);
+	if (rank || argc > 1)
+		_exit(5);
+	MPI_Barrier(MPI_COMM_WORLD);
+	pause();
+	return 0;
+}
+"""
+
+
+@pytest.mark.parametrize("who", [[], ["all"]], ids=["one", "all"])
+def test_status_of_who_leaves(mpi, ranks, who):
+    """The launcher's status is that of the rank which ends without MPI_Finalize, not what it kills the others with."""
+    for _ in range(4):
+        run = ranks(2, mpi.compile(LEAVES), *who)
+        assert run.returncode == 5, run.stderr
+
+
 @pytest.mark.parametrize("how", ["no preload", "--mpi=off"])
 def test_a_rank_that_is_not_measured_is_left_alone(mpi, ranks, how):
     """It would take a word of ours for one of the program's."""

@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import pytest
 
@@ -43,13 +44,16 @@ int main(void)
 """
 
 
-@pytest.fixture
-def listener(compile_c, tmp_path):
+@pytest.fixture(params=[{}, {"PMI_FD": "99"}], ids=["", "under hydra"])
+def listener(request, compile_c, tmp_path):
+    """Under hydra another process of ours traces hybrid-run."""
     program = compile_c(LISTENER)
     # In a group of its own: in an orphaned one, as a test runner's may be, SIGTSTP does nothing.
     process = subprocess.Popen([HYBRID_RUN, "-q", "-o", tmp_path / "x", program], stdout=subprocess.PIPE, text=True,
-                               preexec_fn=os.setpgrp)
+                               preexec_fn=os.setpgrp, env={**os.environ, **request.param})
     assert process.stdout.readline() == "up\n"
+    if request.param:
+        wait_until(lambda: "TracerPid:\t0\n" not in Path(f"/proc/{process.pid}/status").read_text())
     yield process
     process.send_signal(signal.SIGQUIT)
     assert process.wait(20) == -signal.SIGQUIT
@@ -100,14 +104,14 @@ int main(void)
 
 
 def test_stop_and_continue(listener):
-    (program,) = children(listener.pid)
+    program = children(listener.pid)[0]
     os.kill(program, signal.SIGSTOP)
-    wait_until(lambda: process_state(listener.pid) == "T")
+    wait_until(lambda: process_state(listener.pid) in "Tt")  # t: traced
     listener.send_signal(signal.SIGCONT)
     assert listener.stdout.readline() == f"{int(signal.SIGCONT)} 0\n"
     wait_until(lambda: process_state(listener.pid) == process_state(program) == "S")
     listener.send_signal(signal.SIGTSTP)
-    wait_until(lambda: process_state(listener.pid) == process_state(program) == "T")
+    wait_until(lambda: process_state(listener.pid) in "Tt" and process_state(program) == "T")
     listener.send_signal(signal.SIGCONT)
     wait_until(lambda: process_state(listener.pid) == process_state(program) == "S")
     listener.stdout.readline()
