@@ -1,95 +1,141 @@
 /*
- * OTF2's readers want a receive for each send. The n-th send of a rank to another with one communicator and
- * tag is got by the n-th such receive: so counting is enough, and what is more on one side is left out there.
- * Memory grows with the different triples only.
+ * OTF2's readers want a receive for each send. Which have both ends the event model knows: the others are
+ * left out, each known by how many sends or receives of its location are in front of it. Memory grows with
+ * those only.
  */
 #include <stddef.h>
+#include <stdlib.h>
 
+#include "base/array.h"
 #include "converters/otf2/state.h"
+#include "hybrid/model.h"
 
-/* NULL: who or on what is not known, or (*ret_known) memory is out. */
-static struct otf2_channel *channel_of(struct otf2 *o, const struct otf2_process *process,
-	const struct otf2_handle *comm, const struct hyb_event *event, bool *ret_known)
+/* What has no other end, as the model numbers events. */
+struct lone {
+	uint64_t *pos;
+	size_t count;
+};
+
+/* A location, by its address, and how many sends and receives of it were met. */
+struct tally {
+	uint64_t info;
+	struct otf2_location *location;
+	uint64_t met[2];
+};
+
+static int find_lone(struct otf2 *o, struct hyb_model *model, struct lone *lone)
 {
-	uint32_t self = otf2_rank_in(o, process, comm, process->info->rank);
-	uint32_t peer = otf2_rank_in(o, process, comm, event->peer);
-	bool is_send = event->message == HYB_SEND;
-	struct otf2_channel key = {.comm = comm->identity, .tag = (uint32_t)event->tag};
+	const struct hyb_step *step;
+	int more = 0;
 
-	*ret_known = self != NO_REF && peer != NO_REF;
-	if (!*ret_known)
-		return NULL;
-	key.from = is_send ? self : peer;
-	key.to = is_send ? peer : self;
-	if (comm->self) /* in which all are rank 0 */
-		key.from = key.to = process->number;
-	return table_row(&o->channels, &key);
+	while (!*o->job->stop && (more = hyb_model_next(model, &step)) > 0) {
+		uint64_t pos;
+
+		if (step->kind != HYB_STEP_LONE)
+			continue;
+		pos = step->send ? step->send->started.pos : step->recv->completed.pos;
+		if (!pos) /* never received */
+			continue;
+		if (!ARRAY_ROOM(lone->pos, lone->count))
+			return HYB_ENOMEM;
+		lone->pos[lone->count++] = pos;
+	}
+	return more < 0 ? more : 0;
 }
 
-static int count(struct otf2 *o, struct otf2_process *process, const struct hyb_event *event)
+static int add_number(struct otf2_ends *ends, uint64_t number)
 {
-	const struct otf2_handle *comm = otf2_handle_of(o, process, event->handle, HYB_COMM);
-	struct otf2_channel *channel;
-	bool known = false;
-
-	channel = comm ? channel_of(o, process, comm, event, &known) : NULL;
-	if (!channel)
-		return known ? HYB_ENOMEM : 0;
-	channel->sends += event->message == HYB_SEND;
-	channel->receives += event->message != HYB_SEND;
+	if (!ARRAY_ROOM(ends->lone, ends->count))
+		return HYB_ENOMEM;
+	ends->lone[ends->count++] = number;
 	return 0;
 }
 
-static int count_location(struct otf2 *o, struct otf2_location *location, struct hyb_error *err)
+static int number_lone(const struct lone *lone, struct hyb_events *events, struct table *tallies)
 {
-	struct hyb_events *events = hyb_events_open(o->job->experiment, location->info, false, err);
 	struct hyb_event event;
-	int r = 0, result = 0;
-	unsigned n = 0;
+	int r = 0, more = 0;
+	uint64_t pos = 0;
 
-	if (!events)
-		return err->code;
-	while (!r && (result = hyb_events_next(events, &event)) > 0) {
-		if (event.kind == HYB_EVENT_MESSAGE && event.message <= HYB_RECV)
-			r = count(o, location->process, &event);
-		if (!(++n & 0xffff) && *o->job->stop)
-			break;
+	for (size_t i = 0; !r && i < lone->count && (more = hyb_events_next(events, &event)) > 0;) {
+		bool receives = event.message == HYB_RECV;
+		struct tally *tally, key = {.info = (uintptr_t)event.location};
+		uint64_t number;
+
+		pos++;
+		if (event.kind != HYB_EVENT_MESSAGE || event.message > HYB_RECV)
+			continue;
+		tally = table_row(tallies, &key);
+		if (!tally)
+			return HYB_ENOMEM;
+		number = tally->met[receives]++;
+		if (pos != lone->pos[i])
+			continue;
+		r = add_number(&tally->location->ends[receives], number);
+		i++;
 	}
+	return r ? r : more < 0 ? more : 0;
+}
+
+static int compare(const void *pa, const void *pb)
+{
+	uint64_t a = *(const uint64_t *)pa, b = *(const uint64_t *)pb;
+
+	return (a > b) - (a < b);
+}
+
+static int number_all(struct otf2 *o, struct lone *lone, struct hyb_error *err)
+{
+	struct table tallies = {
+		.row_size = sizeof(struct tally), .key_size = offsetof(struct tally, location)};
+	struct hyb_events *events = hyb_events_open(o->job->experiment, NULL, false, err);
+	int r = events ? 0 : err->code;
+
+	qsort(lone->pos, lone->count, sizeof(*lone->pos), compare);
+	for (size_t i = 0; !r && i < o->location_count; i++) {
+		struct tally *tally, key = {.info = (uintptr_t)o->locations[i].info};
+
+		tally = table_row(&tallies, &key);
+		if (tally)
+			tally->location = &o->locations[i];
+		else
+			r = HYB_ENOMEM;
+	}
+	if (!r)
+		r = number_lone(lone, events, &tallies);
 	hyb_events_close(events);
-	return r ? r : result < 0 ? result : 0;
+	table_release(&tallies);
+	return r;
 }
 
 int otf2_match(struct otf2 *o, struct hyb_error *err)
 {
-	int r = 0;
+	struct hyb_model *model;
+	struct lone lone = {0};
+	bool traced = false;
+	int r;
 
-	o->channels = (struct table){
-		.row_size = sizeof(struct otf2_channel), .key_size = offsetof(struct otf2_channel, sends)};
-	for (size_t i = 0; !r && i < o->location_count && !*o->job->stop; i++)
-		if (o->locations[i].process->number != NO_REF)
-			r = count_location(o, &o->locations[i], err);
-	for (size_t i = 0; i < o->channels.count; i++) {
-		struct otf2_channel *channel = &((struct otf2_channel *)o->channels.rows)[i];
-		uint64_t both = channel->sends < channel->receives ? channel->sends : channel->receives;
-
-		channel->sends = channel->receives = both;
-	}
+	for (size_t i = 0; i < o->process_count; i++)
+		traced |= o->processes[i].info->trace_events;
+	if (!traced)
+		return 0;
+	model = hyb_model_open(o->job->experiment, err);
+	if (!model)
+		return err->code;
+	r = find_lone(o, model, &lone);
+	hyb_model_close(model);
+	if (!r && lone.count)
+		r = number_all(o, &lone, err);
+	free(lone.pos);
 	return r;
 }
 
-bool otf2_match_take(struct otf2 *o, const struct otf2_process *process, const struct otf2_handle *comm,
-	const struct hyb_event *event)
+bool otf2_match_next(const struct otf2_location *location, bool receives, struct otf2_met *met)
 {
-	struct otf2_channel *channel;
-	uint64_t *left;
-	bool taken, known;
+	const struct otf2_ends *ends = &location->ends[receives];
+	bool lone = met->lone < ends->count && ends->lone[met->lone] == met->ends;
 
-	pthread_mutex_lock(&o->lock);
-	channel = channel_of(o, process, comm, event, &known);
-	left = !channel ? NULL : event->message == HYB_SEND ? &channel->sends : &channel->receives;
-	taken = left && *left;
-	if (taken)
-		--*left;
-	pthread_mutex_unlock(&o->lock);
-	return taken;
+	met->ends++;
+	met->lone += lone;
+	return !lone;
 }

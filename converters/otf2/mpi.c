@@ -117,7 +117,7 @@ static int begin_send(struct writer *w, const struct hyb_event *e)
 	const struct otf2_handle *comm = otf2_handle_of(w->o, w->location->process, e->handle, HYB_COMM);
 	uint32_t to = comm ? rank_of(w, comm, e->peer) : NO_REF;
 
-	if (to == NO_REF || !otf2_match_take(w->o, w->location->process, comm, e)) {
+	if (!otf2_match_next(w->location, false, &w->met[0]) || to == NO_REF) {
 		count(&w->o->totals.lone_sends);
 		return drop_request(w, e->request);
 	}
@@ -136,7 +136,7 @@ static void end_receive(struct writer *w, const struct hyb_event *e)
 	uint32_t from = comm ? rank_of(w, comm, e->peer) : NO_REF;
 	bool begun = e->request && !was_dropped(w, e->request);
 
-	if (from == NO_REF || !otf2_match_take(w->o, w->location->process, comm, e)) {
+	if (!otf2_match_next(w->location, true, &w->met[1]) || from == NO_REF) {
 		count(&w->o->totals.lone_receives);
 		if (begun)
 			WRITE(w, MpiRequestCancelled, NULL, w->time, e->request);
@@ -534,7 +534,8 @@ void otf2_mpi_end(struct writer *w, const struct hyb_event *e)
 		tested(w, e->request);
 		break;
 	case HYB_EVENT_CANCELLED:
-		WRITE(w, MpiRequestCancelled, NULL, w->time, e->request);
+		if (!was_dropped(w, e->request))
+			WRITE(w, MpiRequestCancelled, NULL, w->time, e->request);
 		break;
 	case HYB_EVENT_COLLECTED:
 		collected(w, e->request);

@@ -107,12 +107,19 @@ struct otf2_process {
 	atomic_bool any_dropped;
 };
 
+/* Sends or receives of a location that have no other end: their numbers among these, from 0 on. */
+struct otf2_ends {
+	uint64_t *lone;
+	size_t count;
+};
+
 struct otf2_location {
 	const struct hyb_location_info *info;
 	struct otf2_process *process;
 	const uint32_t *own; /* by node: that of the tree; the profile's */
 	uint64_t events; /* written */
 	uint32_t shared_metrics; /* metric instance of the process's metrics, or NO_REF */
+	struct otf2_ends ends[2]; /* sends, receives */
 };
 
 /* A counter of the program: its metric class has one member. */
@@ -130,12 +137,6 @@ struct otf2_member {
 struct otf2_generator {
 	const char *name; /* interned */
 	uint64_t period, count; /* count: of a metric, else ns */
-};
-
-/* Messages between two ranks with one tag: in front the key. */
-struct otf2_channel {
-	uint64_t comm, from, to, tag;
-	uint64_t sends, receives; /* in the trace; then: still to be written */
 };
 
 /* What was written, and what was not. */
@@ -168,9 +169,8 @@ struct otf2 {
 	struct table members, generators;
 	uint32_t metric_count, group_count; /* metric_count: classes and instances, without counters */
 
-	pthread_mutex_t lock; /* of what follows, and of `channels` */
+	pthread_mutex_t lock; /* of what follows */
 	struct table counters; /* struct otf2_counter; grows with events */
-	struct table channels; /* struct otf2_channel */
 	OTF2_MarkerWriter *markers;
 	uint64_t marker_count;
 
@@ -207,11 +207,15 @@ uint32_t otf2_rank_in(const struct otf2 *o, const struct otf2_process *process,
 /* The number by which OTF2 knows that rank; NO_REF: it was not measured. */
 uint32_t otf2_place(const struct otf2_handle *handle, uint32_t rank);
 
-/* ---- converters/otf2/match.c: sends that have receives. */
+/* ---- converters/otf2/match.c: which sends and receives have another end. 0 or enum hyb_result, and *err. */
 int otf2_match(struct otf2 *o, struct hyb_error *err);
-/* Whether this message of the process is to be written: each may be asked once. */
-bool otf2_match_take(struct otf2 *o, const struct otf2_process *process, const struct otf2_handle *comm,
-	const struct hyb_event *event);
+/* How many sends, or receives, of a location were met, and how many of them have none; zero: none yet. */
+struct otf2_met {
+	uint64_t ends;
+	size_t lone;
+};
+/* Whether the location's next send or receive has one: asked of each in the order of the trace. */
+bool otf2_match_next(const struct otf2_location *location, bool receives, struct otf2_met *met);
 
 /* ---- converters/otf2/metrics.c */
 int otf2_metrics_make(struct otf2 *o);

@@ -301,11 +301,13 @@ static void release(struct otf2 *o)
 	otf2_handles_release(o);
 	for (size_t i = 0; i < o->process_count; i++)
 		free(o->processes[i].dropped.slots);
+	for (size_t i = 0; i < o->location_count; i++)
+		for (int k = 0; o->locations && k < 2; k++)
+			free(o->locations[i].ends[k].lone);
 	otf2_tree_release(o);
 	table_release(&o->members);
 	table_release(&o->generators);
 	table_release(&o->counters);
-	table_release(&o->channels);
 	strings_release(&o->strings);
 	free(o->processes);
 	free(o->locations);

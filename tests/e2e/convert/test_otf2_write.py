@@ -635,6 +635,38 @@ def test_requests_begun_in_a_pause(mpi, ranks, tmp_path):
              for location, event in of(archive, name)}
     assert begun == ended and len(begun) == 2
 
+
+RECEIVED_IN_A_PAUSE = r"""
+#include <mpi.h>
+int main(int argc, char **argv)
+{
+	char data[16];
+	int rank;
+	MPI_Init(&argc, &argv);
+	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+	for (int i = 1; i <= 10; i++) {
+		if (rank && (i == 1 || i == 8))
+			MPI_Pcontrol(0);
+		if (rank)
+			MPI_Recv(data, i, MPI_CHAR, 0, 5, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+		else
+			MPI_Send(data, i, MPI_CHAR, 1, 5, MPI_COMM_WORLD);
+		if (rank && (i == 5 || i == 9))
+			MPI_Pcontrol(1);
+	}
+	MPI_Finalize();
+	return 0;
+}
+"""
+
+
+def test_received_in_a_pause(mpi, ranks, tmp_path):
+    """What is left of a side is the other end of what is left of the other one, not its first messages."""
+    archive = convert(ranks(2, mpi.compile(RECEIVED_IN_A_PAUSE), options=["--trace"]).path, tmp_path / "out")
+    assert "7 sends without a receive" in archive.said
+    for name in ("MpiSend", "MpiRecv"):
+        assert [event.msg_length for _, event in of(archive, name)] == [6, 7, 10]
+
 # ------------------------------------------------------------------ failures
 
 @pytest.fixture
