@@ -13,7 +13,7 @@ static void put_header(struct csv *csv, const struct convert_profile *p)
 
 	csv_plain(csv, "id,parent,level,kind,path,name,file,line,module");
 	fields_csv_heading(csv, "", FIELD_FLAT);
-	csv_plain(csv, "inclusive_percent,messages,bytes_sent,bytes_received");
+	csv_plain(csv, "inclusive_percent,messages,bytes_sent,bytes_received,call_min_ns,call_max_ns");
 	for (size_t k = 0; k < p->metric_count; k++)
 		for (size_t i = 0; i < sizeof(parts) / sizeof(*parts); i++) {
 			char name[300];
@@ -49,6 +49,8 @@ static void put_row(
 	csv_number(csv, n->messages);
 	csv_number(csv, n->sent);
 	csv_number(csv, n->received);
+	csv_number(csv, n->least);
+	csv_number(csv, n->most);
 	for (size_t k = 0; k < p->metric_count; k++) {
 		csv_signed(csv, values ? values[k].inclusive : 0);
 		csv_signed(csv, values ? values[k].exclusive : 0);

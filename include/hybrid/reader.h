@@ -144,6 +144,7 @@ struct hyb_node_info {
 	uint64_t inclusive;
 	uint64_t samples; /* that ended exactly here */
 	uint64_t ran; /* probes: CPU ns seen by samples of this probe */
+	uint64_t least, most; /* functions of MPI: ns of the shortest and the longest call; 0: not known */
 	/* HYB_TYPE_MESSAGE: `calls` messages, `inclusive` ns of calls that carried one each and waited. */
 	const struct hyb_handle *handle; /* NULL: not known */
 	uint32_t peer; /* world rank (below world_size), the root of a collective, or HYB_RANK_* */

@@ -198,6 +198,11 @@ static void show_key(struct out *out, const struct process *p, const struct hyb_
 static void show_node(struct out *out, const struct process *p, const struct chunk *chunk, size_t at,
 	const struct hyb_node *node, uint32_t cells)
 {
+	static const char *const probe[] = {"ran", "skipped"}, *const message[] = {"sent", "received"},
+				 *const range[] = {"least", "most"};
+	const char *const *names = node->kind == HYB_NODE_MESSAGE ? message
+				   : node->kind == HYB_NODE_RANGE ? range
+								  : probe;
 	const int64_t *values = (const int64_t *)(node + 1);
 	size_t metrics = p->info.metric_count;
 
@@ -210,8 +215,8 @@ static void show_node(struct out *out, const struct process *p, const struct chu
 	out_number(out, "count", node->count);
 	out_number(out, "inclusive", node->inclusive);
 	out_number(out, "samples", node->samples);
-	out_number(out, node->kind == HYB_NODE_MESSAGE ? "sent" : "ran", node->ran);
-	out_number(out, node->kind == HYB_NODE_MESSAGE ? "received" : "skipped", node->skipped);
+	out_number(out, names[0], node->ran);
+	out_number(out, names[1], node->skipped);
 	out_flag(out, "demoted", node->flags & HYB_NODE_DEMOTED);
 	if (metrics && chunk->kind == HYB_CHUNK_WIDE_NODES &&
 		cells == HYB_WIDE_CELLS(metrics + p->overflow_count)) {

@@ -27,7 +27,7 @@
 
 #define HYB_MAGIC "HYBRID\r\n" /* eight bytes, without the final NUL */
 #define HYB_VERSION_MAJOR 1
-#define HYB_VERSION_MINOR 5
+#define HYB_VERSION_MINOR 6
 
 #define HYB_PAGE 4096u /* chunks begin and end on multiples of this */
 #define HYB_SEGMENT (1u << 20) /* no chunk crosses a multiple of this */
@@ -578,6 +578,7 @@ enum hyb_node_kind {
 	HYB_NODE_PYTHON = 7,
 	HYB_NODE_AWAIT = 8, /* below the region of a coroutine; key 0. Since 1.1 */
 	HYB_NODE_MESSAGE = 9, /* below a region of MPI; key: HYB_MESSAGE(). Since 1.2 */
+	HYB_NODE_RANGE = 10, /* below a region of MPI: its shortest and longest call; key 0. Since 1.6 */
 };
 
 enum hyb_message_op {
@@ -639,8 +640,8 @@ enum hyb_node_flags {
  * of the calls that carried one each and waited for it (0 where requests did), `ran`
  * bytes sent, `skipped` bytes received. AWAIT is no part of its thread's time:
  * `count` times a coroutine was suspended in its region, for `inclusive` ticks
- * in all until it went on. Instances that are still open are not
- * in `inclusive`: the region stack has them.
+ * in all until it went on. RANGE: ticks of single calls that were left, in `least` and `most`. Instances that
+ * are still open are not in `inclusive`: the region stack has them.
  */
 struct hyb_node {
 	uint32_t parent; /* node id; 0 for a root */
@@ -652,10 +653,12 @@ struct hyb_node {
 	union {
 		uint64_t ran; /* probes: CPU ns between the samples in it and those before them */
 		uint64_t sent; /* messages: bytes */
+		uint64_t least; /* range: ticks; 0: none yet */
 	};
 	union {
 		uint64_t skipped; /* probes: enters that were only counted (demoted) */
 		uint64_t received; /* messages: bytes */
+		uint64_t most; /* range: ticks */
 	};
 	uint32_t chain; /* runtime use */
 	uint8_t kind; /* enum hyb_node_kind; written last */

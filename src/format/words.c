@@ -160,7 +160,8 @@ WORDS(node,
 	[HYB_NODE_PARTIAL] = {"partial", NULL},
 	[HYB_NODE_PYTHON] = {"python", NULL},
 	[HYB_NODE_AWAIT] = {"await", NULL},
-	[HYB_NODE_MESSAGE] = {"message", NULL});
+	[HYB_NODE_MESSAGE] = {"message", NULL},
+	[HYB_NODE_RANGE] = {"range", NULL});
 
 WORDS(message,
 	[HYB_MESSAGE_SEND] = {"send", NULL},

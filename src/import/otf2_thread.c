@@ -276,6 +276,23 @@ static void flush_pending(struct import *im, size_t level)
 	im->pending_count = first;
 }
 
+static void add_range(struct import *im, const struct thread_open *open)
+{
+	const struct region_def *region = refs_at(&im->d->regions, open->region);
+	uint64_t ticks = im->tick - open->enter;
+	struct hyb_node *range;
+	uint32_t child;
+
+	if (!region || region->kind != HYB_REGION_MPI)
+		return;
+	child = thread_child(im, open->node, HYB_NODE_RANGE, 0); /* moves the nodes */
+	range = im->nodes[child].node;
+	if (!range->least || ticks < range->least)
+		range->least = ticks ? ticks : 1;
+	if (ticks > range->most)
+		range->most = ticks;
+}
+
 /* By how much the metrics grew in an instance. */
 static void add_growth(struct import *im, const struct thread_open *open)
 {
@@ -295,6 +312,7 @@ static void leave_top(struct import *im)
 	if (im->pending_count)
 		flush_pending(im, level);
 	node->inclusive += im->tick - open->enter;
+	add_range(im, open);
 	add_growth(im, open);
 	if (open->carried == 1)
 		im->nodes[open->message].node->inclusive += im->tick - open->enter;

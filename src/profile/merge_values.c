@@ -133,6 +133,7 @@ int merge_values(struct merge *m, const struct hyb_location_info *location, cons
 			to->calls += from->calls;
 			to->skipped += from->skipped;
 			to->demoted |= from->demoted;
+			tree_extend_range(to, from->least, from->most);
 		}
 		if (m->spreads && !m->spread_metric)
 			r = add_spread(m, location, i, times, own[i]);

@@ -115,6 +115,7 @@ struct profile_node {
 	uint64_t messages; /* functions of MPI: sent or received, collectives, one-sided operations, transfers
 			    */
 	uint64_t sent, received; /* bytes of them */
+	uint64_t least, most; /* functions of MPI: ns of their shortest and longest call; 0: not known */
 	uint64_t place; /* 0, or: siblings stand in this order, in front of the others */
 	uint32_t spread; /* of profile_spreads(), if that was wanted */
 };

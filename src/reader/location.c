@@ -125,22 +125,29 @@ static void count_message(struct hyb_node_info *node, const struct hyb_node *raw
 
 static bool childless(unsigned type)
 {
-	return type == HYB_TYPE_AWAIT || type == HYB_TYPE_MESSAGE;
+	return type >= HYB_TYPE_AWAIT;
 }
 
-/* Nodes that say more of the region above them. False: this is not such a region, or not known what. */
+/* Nodes that say more of the region above them. False: there is no node of it, or this is not such a region.
+ */
 static bool fill_annex(struct loader *l, struct hyb_node_info *node, uint32_t id, const struct hyb_node *raw)
 {
-	const struct hyb_node_info *parent = &l->location->nodes[node->parent];
-	bool message = raw->kind == HYB_NODE_MESSAGE;
+	struct hyb_node_info *parent = &l->location->nodes[node->parent];
+	bool await = raw->kind == HYB_NODE_AWAIT;
 
-	if (parent->type != HYB_TYPE_REGION || (message && !parent->region->mpi)) {
+	if (parent->type != HYB_TYPE_REGION || (!await && !parent->region->mpi)) {
 		damaged_node(l, id,
-			message ? "a message without its region of MPI"
-				: "awaiting without the region of a coroutine");
+			await                         ? "awaiting without the region of a coroutine"
+			: raw->kind == HYB_NODE_RANGE ? "a range without its region of MPI"
+						      : "a message without its region of MPI");
 		return false;
 	}
-	if (!message) {
+	if (raw->kind == HYB_NODE_RANGE) {
+		parent->least = raw->least;
+		parent->most = raw->most;
+		return false;
+	}
+	if (await) {
 		count_node(node, raw);
 		return true;
 	}
@@ -178,7 +185,7 @@ static uint32_t add_node(struct loader *l, uint32_t id, const struct hyb_node *r
 		l->root_seen = true;
 		return 0;
 	}
-	if (raw->kind == HYB_NODE_ROOT || raw->kind > HYB_NODE_MESSAGE) {
+	if (raw->kind == HYB_NODE_ROOT || raw->kind > HYB_NODE_RANGE) {
 		if (raw->kind == HYB_NODE_ROOT || !file_newer(l->p->file))
 			damaged_node(l, id,
 				raw->kind == HYB_NODE_ROOT ? "a second root" : "a node of unknown kind");
@@ -353,6 +360,17 @@ static size_t load_stack(const struct loader *l, const uint8_t *first, size_t le
 	return depth < have ? depth : have;
 }
 
+/* A call that goes on is as long as it is so far. Where there was none but it, that is known of old files,
+ * too.
+ */
+static void extend_range(struct hyb_node_info *node, uint64_t ticks)
+{
+	if (node->type != HYB_TYPE_REGION || !node->region->mpi || (!node->most && node->calls != 1))
+		return;
+	node->most = ticks > node->most ? ticks : node->most;
+	node->least = node->least ? node->least : ticks;
+}
+
 static void add_open(struct loader *l, const struct hyb_open *stack, size_t depth, uint64_t end)
 {
 	size_t hint = 0;
@@ -367,8 +385,10 @@ static void add_open(struct loader *l, const struct hyb_open *stack, size_t dept
 					"the open region %zu is not a probe's", i);
 			continue;
 		}
-		if (end > stack[i].enter)
+		if (end > stack[i].enter) {
 			node->inclusive += end - stack[i].enter;
+			extend_range(node, end - stack[i].enter);
+		}
 		metrics_add_open(&l->metrics, l->location->nodes, index, i);
 	}
 }
@@ -420,8 +440,11 @@ static void finish_times(struct loader *l, uint64_t end)
 		nodes[0].calls = 1;
 		nodes[0].inclusive = end - l->raw.start;
 	}
-	for (size_t i = 0; i < l->info->node_count; i++)
+	for (size_t i = 0; i < l->info->node_count; i++) {
 		nodes[i].inclusive = clock_span(clock, nodes[i].inclusive);
+		nodes[i].least = clock_span(clock, nodes[i].least);
+		nodes[i].most = clock_span(clock, nodes[i].most);
+	}
 	l->info->start = clock_time(clock, l->raw.start);
 	l->info->end = clock_time(clock, end);
 }

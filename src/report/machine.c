@@ -112,6 +112,11 @@ static void json_node(const struct walker *w, uint32_t i)
 		json_number(m->json, "sent_bytes", n->sent);
 		json_number(m->json, "received_bytes", n->received);
 	}
+	if (n->most) {
+		json_number(m->json, "call_mean_ns", n->calls ? n->inclusive / n->calls : 0);
+		json_number(m->json, "call_min_ns", n->least);
+		json_number(m->json, "call_max_ns", n->most);
+	}
 	if (m->over)
 		report_json_spread(
 			m->json, &m->over->spreads[n->spread], m->over->ranks, m->over->metric ? "" : "_ns");

@@ -4,6 +4,7 @@
 #include "table.h"
 
 #define WIDE 116u /* columns from which the table of functions is whole */
+#define PATHS_WIDE 100u /* the same, of call paths */
 
 /* ----------------------------------------------------------------- text */
 
@@ -54,9 +55,21 @@ static void path_heading(const struct table *t)
 
 	fputc('\n', out);
 	style_ink(t->style, INK_DIM);
-	fprintf(out, "%*s %6s%8s%8s%8s  call path to MPI (%s, bytes)\n", t->width + 1, "time", "%", "calls",
-		"sent", "recvd", t->style->unit_name);
+	fprintf(out, "%*s %6s%8s%10s", t->width + 1, "time", "%", "calls", "mean");
+	if (table_has_room(t, PATHS_WIDE))
+		fprintf(out, "%10s%10s%8s%8s", "min", "max", "sent", "recvd");
+	else
+		fprintf(out, "%10s", "max");
+	fprintf(out, "  call path to MPI (%s, bytes)\n", t->style->unit_name);
 	style_ink(t->style, INK_PLAIN);
+}
+
+/* Of a single call; nothing where it is not known. */
+static int put_call(const struct table *t, uint64_t ns)
+{
+	char text[FIGURE_SIZE];
+
+	return fprintf(t->style->out, "%10s", ns ? figure_duration(ns, text) : "");
 }
 
 static int path_cells(const struct table *t, const struct profile_node *n)
@@ -65,6 +78,13 @@ static int path_cells(const struct table *t, const struct profile_node *n)
 
 	used += table_percent(t, n->inclusive);
 	used += table_count(t, n->calls);
+	used += put_call(t, n->calls ? n->inclusive / n->calls : 0);
+	if (!table_has_room(t, PATHS_WIDE)) {
+		used += put_call(t, n->most);
+		return used + fprintf(t->style->out, "  ");
+	}
+	used += put_call(t, n->least);
+	used += put_call(t, n->most);
 	used += table_count(t, n->sent);
 	used += table_count(t, n->received);
 	return used + fprintf(t->style->out, "  ");

@@ -72,7 +72,7 @@ uint32_t node_intern(struct thread *t, uint32_t parent, enum hyb_node_kind kind,
 	}
 	/* Samples come at a rate; probes could fill the disk with call paths. */
 	if (unlikely(t->node_count >= HYB_PROBE_NODES_MAX) &&
-		(kind <= HYB_NODE_FUNCTION || kind == HYB_NODE_MESSAGE))
+		(kind <= HYB_NODE_FUNCTION || kind >= HYB_NODE_MESSAGE))
 		return 0;
 	id = take(t);
 	if (!id)

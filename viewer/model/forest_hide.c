@@ -159,6 +159,7 @@ static void add_node(struct making *m, uint32_t i, bool hidden)
 	to->messages += n->messages;
 	to->sent += n->sent;
 	to->received += n->received;
+	tree_extend_range(to, n->least, n->most);
 	to->place = n->place;
 	m->origin[m->map[i]] = m->origin[m->map[i]] == UINT32_MAX - 1 ? i : FOREST_NONE;
 }

@@ -19,6 +19,8 @@ static const struct field node_fields[] = {
 	FIELD(struct profile_node, messages, FIELD_SUM),
 	FIELD(struct profile_node, sent, FIELD_SUM),
 	FIELD(struct profile_node, received, FIELD_SUM),
+	FIELD(struct profile_node, least, FIELD_LEAST),
+	FIELD(struct profile_node, most, FIELD_MOST),
 	FIELD(struct profile_node, place, FIELD_MOST),
 };
 
@@ -72,7 +74,7 @@ static const struct field quality_fields[] = {
 	FIELD(struct profile_quality, sources, FIELD_BITS),
 };
 static_assert(sizeof(struct profile_quality) == 792, "a new field goes into the list above");
-static_assert(sizeof(struct profile_node) == 152, "a new field goes into the list above");
+static_assert(sizeof(struct profile_node) == 168, "a new field goes into the list above");
 
 /* ----------------------------------------------------------------- trees */
 

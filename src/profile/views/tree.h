@@ -40,4 +40,13 @@ int tree_arrange(struct tree *tree, enum profile_sort sort, const uint64_t *weig
 /* Weights for it that order nodes as these do, NAN last; to be freed. NULL when memory is out. */
 uint64_t *tree_weights(const double *weight, size_t count);
 
+/* Calls that were no shorter and no longer than so, ns, are among the node's; 0: not known. */
+static inline void tree_extend_range(struct profile_node *node, uint64_t least, uint64_t most)
+{
+	if (!node->least || (least && least < node->least))
+		node->least = least;
+	if (most > node->most)
+		node->most = most;
+}
+
 #endif

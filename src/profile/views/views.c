@@ -538,6 +538,7 @@ static void add_mpi_sums(struct profile_node *to, const struct profile_node *fro
 	to->messages += from->messages;
 	to->sent += from->sent;
 	to->received += from->received;
+	tree_extend_range(to, from->least, from->most);
 }
 
 /* Copies what is marked; `map`: new index by old one. */

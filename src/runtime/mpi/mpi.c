@@ -38,8 +38,10 @@ static PROBE_INLINE bool open_call(
 	struct thread *t, struct mpi_function *f, struct unwind_snippet snippet, uint64_t at)
 {
 	uint64_t key = key_of(f);
-	uint32_t node = key ? mpi_path_node(t, key, snippet.fp + 16) : 0;
+	const struct mpi_path *path = key ? mpi_path_find(t, key, snippet.fp + 16) : NULL;
+	uint32_t node = path ? path->node : 0;
 
+	t->mpi.range = path ? path->range : 0;
 	t->mpi.timed = false;
 	t->mpi.waits = 0;
 	if (node)
@@ -71,6 +73,20 @@ static void share_wait(struct thread *t, uint64_t ticks)
 	t->mpi.waits = 0;
 }
 
+/* Of a call in whose callbacks another one was made the path is not known any more. */
+static PROBE_INLINE void note_range(const struct thread *t, uint32_t node, uint64_t ticks)
+{
+	struct hyb_node *range = t->mpi.range ? node_at(t->mpi.range) : NULL;
+
+	if (!range || range->parent != node)
+		return;
+	ticks += !ticks;
+	if (ticks - 1 < range->least - 1)
+		range->least = ticks;
+	if (ticks > range->most)
+		range->most = ticks;
+}
+
 /* Closes the call and what its callbacks left open. */
 static void close_call(struct thread *t, uint64_t now)
 {
@@ -86,8 +102,10 @@ static void close_call(struct thread *t, uint64_t now)
 		t->loc->faults[HYB_FAULT_NOT_LEFT]++;
 		probe_pop(t, now);
 	}
-	if (t->top == open)
-		probe_pop(t, now);
+	if (t->top != open)
+		return;
+	note_range(t, open->node, now - open->enter);
+	probe_pop(t, now);
 }
 
 /* Whether a wrapper with that frame is called by a call of MPI; one whose frame is gone was left by a jump.

@@ -20,6 +20,7 @@ struct mpi_thread {
 	struct hyb_open *open; /* the call that it is in, NULL: none */
 	uintptr_t frame, back; /* of the call's wrapper: frame pointer, and the return address above it */
 	uint64_t now; /* tick of that call's end, from end() to leave() */
+	uint32_t range; /* node of that call's RANGE; 0: none */
 	bool timed; /* a message of that call has got its time */
 	uint32_t waits;
 	uint32_t waited[MPI_WAITS]; /* nodes of the first messages whose requests it completed */

@@ -74,8 +74,7 @@ static bool remember(struct mpi_path *p, struct thread *t, const struct unwind *
 	return true;
 }
 
-static __attribute__((noinline)) uint32_t walk(
-	struct thread *t, uint64_t key, uintptr_t cfa, struct mpi_path *p)
+static __attribute__((noinline)) void walk(struct thread *t, uint64_t key, uintptr_t cfa, struct mpi_path *p)
 {
 	struct python_walk python_walk = {0};
 	ucontext_t context;
@@ -101,12 +100,12 @@ static __attribute__((noinline)) uint32_t walk(
 	p->cfa = cfa;
 	p->base = base;
 	p->node = node;
+	p->range = node ? node_intern(t, node, HYB_NODE_RANGE, 0) : 0;
 	p->open_sp = t->top->sp;
 	p->open_fp = t->top->fp;
 	p->python = u.python != NULL;
 	if (node && remember(p, t, &u))
 		p->key = key;
-	return node;
 }
 
 /* Whether the path leads to where it did. */
@@ -125,7 +124,7 @@ static bool is_same(struct mpi_path *p, const struct thread *t, struct python_wa
 					  p->place_count, &p->checked);
 }
 
-uint32_t mpi_path_node(struct thread *t, uint64_t key, uintptr_t cfa)
+const struct mpi_path *mpi_path_find(struct thread *t, uint64_t key, uintptr_t cfa)
 {
 	bool known = python_layout();
 	struct python_walk chain;
@@ -134,7 +133,7 @@ uint32_t mpi_path_node(struct thread *t, uint64_t key, uintptr_t cfa)
 		     0x9e3779b97f4a7c15u;
 	struct mpi_path *p = &t->mpi.paths.path[h >> 32 & (MPI_PATHS - 1)];
 
-	if (likely(p->key == key && p->cfa == cfa && is_same(p, t, known ? &chain : NULL)))
-		return p->node;
-	return walk(t, key, cfa, p);
+	if (unlikely(p->key != key || p->cfa != cfa || !is_same(p, t, known ? &chain : NULL)))
+		walk(t, key, cfa, p);
+	return p;
 }

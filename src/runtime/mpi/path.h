@@ -21,6 +21,7 @@ struct mpi_path {
 	uintptr_t cfa; /* where the wrapper's frame ends */
 	uint32_t base; /* node of the region that was open */
 	uint32_t node; /* of the region of MPI, below the path */
+	uint32_t range; /* below that */
 	uintptr_t open_sp, open_fp; /* where that region was entered */
 	uint64_t checked; /* tick at which all of its Python code was last looked at */
 	uint32_t room; /* where its frames begin in the thread's room: native ones, then Python's */
@@ -35,10 +36,10 @@ struct mpi_paths {
 };
 
 /*
- * The node of the region `key` below the path of the function whose frame ends
- * at `cfa`; 0 if there is no room. Samples inside the region need not know of
- * it. Owner thread; async-signal-safe, also while a handler runs on top of it
+ * The path of the function whose frame ends at `cfa` to the region `key`; its `node`
+ * and `range` are 0 if there is no room. Good until the next one is asked for. Samples inside the region need
+ * not know of it. Owner thread; async-signal-safe, also while a handler runs on top of it
  */
-uint32_t mpi_path_node(struct thread *t, uint64_t key, uintptr_t cfa);
+const struct mpi_path *mpi_path_find(struct thread *t, uint64_t key, uintptr_t cfa);
 
 #endif

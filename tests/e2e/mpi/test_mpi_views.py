@@ -84,6 +84,109 @@ def test_time_of_calls(mpi, ranks):
     assert truth[0] > 110e6 and truth[1] > 50e6
 
 
+TIMER = r"""
+#include <mpi.h>
+#include <stdio.h>
+#include <time.h>
+#include <unistd.h>
+
+/* A library between program and MPI that times each call, and says what it found. */
+static struct { long calls, sum, least, most; } path[2];
+static int on;
+
+static long now(void)
+{
+	struct timespec t;
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return t.tv_sec * 1000000000L + t.tv_nsec;
+}
+
+int MPI_Recv(void *to, int count, MPI_Datatype type, int from, int tag, MPI_Comm comm, MPI_Status *status)
+{
+	long begin = now(), took;
+	int result = PMPI_Recv(to, count, type, from, tag, comm, status);
+	took = now() - begin;
+	path[on].calls++;
+	path[on].sum += took;
+	path[on].least = path[on].least && path[on].least < took ? path[on].least : took;
+	path[on].most = path[on].most > took ? path[on].most : took;
+	return result;
+}
+
+static int number, got;
+
+__attribute__((noinline)) static void slow(int rank, int ms)
+{
+	MPI_Message message;
+
+	if (rank) {
+		MPI_Send(&number, 1, MPI_INT, 0, 1, MPI_COMM_WORLD);
+		MPI_Recv(&number, 1, MPI_INT, 0, 2, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+	} else {
+		PMPI_Mprobe(MPI_ANY_SOURCE, 1, MPI_COMM_WORLD, &message, MPI_STATUS_IGNORE);
+		PMPI_Mrecv(&number, 1, MPI_INT, &message, MPI_STATUS_IGNORE);
+		usleep(ms * 1000);
+		MPI_Send(&number, 1, MPI_INT, number, 2, MPI_COMM_WORLD);
+	}
+	__asm__("");
+}
+
+__attribute__((noinline)) static void quick(void)
+{
+	for (int i = 0; i < 1000; i++) {
+		MPI_Sendrecv(&number, 1, MPI_INT, 0, 1, &got, 1, MPI_INT, 0, 1, MPI_COMM_SELF, MPI_STATUS_IGNORE);
+		MPI_Send(&number, 0, MPI_INT, MPI_PROC_NULL, 1, MPI_COMM_SELF);
+		MPI_Recv(&number, 0, MPI_INT, MPI_PROC_NULL, 1, MPI_COMM_SELF, MPI_STATUS_IGNORE);
+	}
+	__asm__("");
+}
+
+int main(int argc, char **argv)
+{
+	int rank;
+
+	MPI_Init(&argc, &argv);
+	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+	for (int turn = 1; turn <= 2; turn++)
+		for (int ms = 40; ms <= 80; ms += 20) {
+			number = rank;
+			if (!rank || rank == turn)
+				slow(rank, ms * turn);
+		}
+	on = 1;
+	number = rank;
+	quick();
+	MPI_Finalize();
+	for (on = 0; on < 2; on++)
+		if (path[on].calls)
+			printf("%d %ld %ld %ld %ld\n", on, path[on].calls, path[on].sum, path[on].least, path[on].most);
+	return 0;
+}
+"""
+
+
+def test_single_calls(mpi, ranks):
+    """Least, mean and most of single calls by path, over all ranks, are what a library around them measured."""
+    run = ranks(3, mpi.compile(TIMER))
+    assert run.returncode == 0, run.stderr
+    nodes = run.report("--mpi")["nodes"]
+    for way, name in enumerate(("slow", "quick")):
+        lines = [[int(word) for word in line.split()[1:]] for line in run.stdout.splitlines() if line[0] == str(way)]
+        assert len(lines) == (2, 3)[way]
+        calls, total = sum(line[0] for line in lines), sum(line[1] for line in lines)
+        least, most = min(line[2] for line in lines), max(line[3] for line in lines)
+        (found,) = [n for n in nodes if n["mpi"] and n["name"] == "MPI_Recv" and n["calls"] == calls
+                    and name in [above["name"] for above in path_of(nodes, n["id"])]]
+        assert found["call_mean_ns"] == found["inclusive_ns"] // calls <= total // calls
+        assert 0 < found["call_min_ns"] <= found["call_mean_ns"] <= found["call_max_ns"] <= most
+        assert found["call_min_ns"] <= least
+        if name == "slow":  # what the library measured is longer where somebody took the processor in between
+            assert found["call_min_ns"] > least - 20e6 and found["call_max_ns"] > most - 40e6
+    above = next(n for n in nodes if n["depth"] == 0)
+    assert above["call_min_ns"] == min(n["call_min_ns"] for n in nodes if n["mpi"])
+    assert above["call_max_ns"] == max(n["call_max_ns"] for n in nodes if n["mpi"])
+
+
 WAITS = """
 #include <mpi.h>
 #include <unistd.h>

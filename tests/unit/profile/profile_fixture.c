@@ -229,6 +229,9 @@ struct fixture *fixture_ring(uint32_t rank, uint32_t size)
 	recv = fixture_mpi(f, fixture_call(f, 0, "main", 4), "MPI_Recv", 2 * unit, from + 1);
 	reduce = fixture_mpi(f, fixture_call(f, 0, "main", 5), "MPI_Allreduce", 2 * unit, 1);
 	f->nodes[send].ran = f->nodes[reduce].ran = unit;
+	f->nodes[send].least = unit / (count + 1);
+	f->nodes[send].most = unit;
+	f->nodes[reduce].least = f->nodes[reduce].most = 2 * unit;
 	fixture_leaf(f, 0, "main", 9, 5);
 	fixture_message(f, send,
 		&(struct fixture_message){

@@ -469,6 +469,8 @@ static void test_tree_of_calls(void **state)
 	assert_int_equal(tree.nodes[0].sent, 1032);
 	assert_int_equal(tree.nodes[0].received, 1032);
 	assert_int_equal(tree.nodes[0].messages, 24);
+	assert_int_equal(tree.nodes[0].least, 500);
+	assert_int_equal(tree.nodes[0].most, 8000);
 	assert_string_equal(tree.nodes[1].name, "main");
 	assert_int_equal(tree.nodes[1].calls, 24);
 	for (size_t i = 2; i < tree.count; i++)

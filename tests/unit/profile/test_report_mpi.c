@@ -71,12 +71,12 @@ static void test_functions(void **state)
 		"      10   20.000   20.0    5.000    8.000@3              MPI_Recv\n"
 		"      10   10.000   10.0    2.500    4.000@3        1000  MPI_Send\n"
 		"\n"
-		"     time      %   calls    sent   recvd  call path to MPI (us, bytes)\n"
-		"   50.000   50.0      24    1032    1032  [MPI]\n"
-		"   50.000   50.0      24    1032    1032  `-[main]\n"
-		"   20.000   20.0       4      32      32    |-MPI_Allreduce\n"
-		"   20.000   20.0      10            1000    |-MPI_Recv\n"
-		"   10.000   10.0      10    1000            `-MPI_Send\n");
+		"     time      %   calls      mean       max  call path to MPI (us, bytes)\n"
+		"   50.000   50.0      24    2.1 us    8.0 us  [MPI]\n"
+		"   50.000   50.0      24    2.1 us    8.0 us  `-[main]\n"
+		"   20.000   20.0       4    5.0 us    8.0 us    |-MPI_Allreduce\n"
+		"   20.000   20.0      10    2.0 us              |-MPI_Recv\n"
+		"   10.000   10.0      10    1.0 us    4.0 us    `-MPI_Send\n");
 	profile_free(p);
 }
 

@@ -202,6 +202,36 @@ static void test_message_nodes(void **state)
 	help_close(e, r.w);
 }
 
+/* Single calls: of a function that was left, and of one that was called once and never left. */
+static void test_ranges(void **state)
+{
+	struct rank r = make();
+	uint64_t wait = writer_region(r.w, "MPI_Wait", "", 0, HYB_REGION_MPI);
+	uint32_t once = writer_node(r.w, 1, r.root, HYB_NODE_REGION, wait);
+	struct hyb_node *range = writer_node_at(r.w, writer_node(r.w, 1, r.send, HYB_NODE_RANGE, 0));
+	const struct hyb_node_info *n;
+	struct hyb_experiment *e;
+
+	range->least = 20;
+	range->most = 700;
+	writer_node_at(r.w, once)->count = 1;
+	writer_open(r.w, 1, once, 1500);
+	writer_location_at(r.w, 1)->end = 1900;
+	writer_node(r.w, 1, r.root, HYB_NODE_RANGE, 0);
+	e = help_open(r.w);
+	n = hyb_process_at(e, 0)->locations[0].nodes;
+
+	assert_int_equal(hyb_damage_count(e), 1);
+	assert_true(damaged(e, "a range without its region of MPI"));
+	assert_int_equal(hyb_process_at(e, 0)->locations[0].node_count, 3);
+	assert_int_equal(n[1].least, 20);
+	assert_int_equal(n[1].most, 700);
+	assert_int_equal(n[2].least, 400);
+	assert_int_equal(n[2].most, 400);
+	assert_int_equal(n[0].most, 0);
+	help_close(e, r.w);
+}
+
 static void test_damaged_message_nodes(void **state)
 {
 	struct rank r = make();
@@ -426,6 +456,7 @@ int main(void)
 		cmocka_unit_test(test_damaged_definitions),
 		cmocka_unit_test(test_handle_ids),
 		cmocka_unit_test(test_message_nodes),
+		cmocka_unit_test(test_ranges),
 		cmocka_unit_test(test_damaged_message_nodes),
 		cmocka_unit_test(test_records),
 		cmocka_unit_test(test_short_bodies),

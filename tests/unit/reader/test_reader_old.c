@@ -191,6 +191,7 @@ static void test_ranks(void **state)
 		assert_int_equal(p->locations[0].mpi[1], 7);
 		assert_string_equal(n[1].region->name, i ? "MPI_Recv" : "MPI_Send");
 		assert_true(n[1].region->mpi);
+		assert_int_equal(n[1].least + n[1].most, 0); /* not known */
 		assert_int_equal(n[2].type, HYB_TYPE_MESSAGE);
 		assert_int_equal(n[2].message, i ? HYB_RECV : HYB_SEND);
 		assert_int_equal(n[2].peer, 1 - i);

@@ -31,7 +31,7 @@ static void test_all_known(void **state)
 	check(&words_mpi, 0, HYB_MPI_COUNT);
 	check(&words_cost, 0, HYB_COST_COUNT);
 	check(&words_state, 1, HYB_STATE_STOPPED + 1);
-	check(&words_node, 1, HYB_NODE_MESSAGE + 1);
+	check(&words_node, 1, HYB_NODE_RANGE + 1);
 	check(&words_message, 1, HYB_MESSAGE_WRITE + 1);
 	check(&words_event, 1, HYB_EVENT_UNMEASURED + 1);
 	check(&words_unmeasured, 0, HYB_UNMEASURED_MEMORY + 1);
