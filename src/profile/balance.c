@@ -4,16 +4,21 @@
 
 #include "profile/slice.h"
 
+/* What is shared out, and what it is shared out by: a row of struct share. */
+struct value {
+	uint64_t amount, weight;
+};
+
 /* For one source of samples. */
 struct work {
 	const struct balance *balance;
 	struct tree *tree;
 	struct share *share;
-	struct share_value *from; /* the source's, by node of the tree */
-	size_t count;
+	struct value *from; /* the source's, by node of the tree */
 	uint64_t *kept; /* by node of the tree: what it gets of its own samples */
 	uint64_t *claimed; /* by probe of the tree: what its samples stand for */
 	uint64_t *passed; /* by node of `all` (weights), then by probe of the tree (ns) */
+	uint64_t *whole; /* by node of `all`: its weight */
 	uint64_t *found; /* by node of `all`: what the tree without locations gives it */
 	uint64_t *excess; /* by node of `all`: of that, what is handed on */
 	uint32_t *first, *next; /* by probe of `all`: its nodes with an excess, in order; 0: the end */
@@ -56,25 +61,27 @@ static int share_all(struct work *w)
 	struct share all = {0};
 	int r = 0;
 
-	for (size_t i = 0; !r && i < w->count; i++) {
-		const struct share_value *v = &w->from[i];
+	for (size_t i = 0; !r && i < b->count; i++) {
+		const struct value *v = &w->from[i];
+		uint64_t *whole = &w->whole[b->like[i]];
 
 		if (v->amount)
-			r = share_add_time(&all, &b->all, 0, b->like[i], v->amount);
+			r = share_add_time(&all, NULL, 0, b->like[i], v->amount);
 		if (!r && v->weight)
-			r = share_add_samples(&all, &b->all, 0, b->like[i], v->weight, 1);
+			r = share_add_samples(&all, NULL, 0, b->like[i], v->weight, 1);
+		if (__builtin_add_overflow(*whole, v->weight, whole))
+			*whole = UINT64_MAX;
 	}
 	if (!r)
 		r = share_out(&all, b->all_probe, b->all.count, false, w->found);
-	for (size_t i = 0; !r && i < w->count; i++) {
+	for (size_t i = 0; !r && i < b->count; i++) {
 		uint32_t like = b->like[i];
-		uint64_t whole = all.values[0] ? all.values[0][like].weight : 0;
-		uint64_t room = whole - w->passed[like];
+		uint64_t room = w->whole[like] - w->passed[like];
 		uint64_t weight = w->from[i].weight < room ? w->from[i].weight : room;
 
 		if (!weight)
 			continue;
-		w->kept[i] = slice(w->passed[like], weight, whole, w->found[like]);
+		w->kept[i] = slice(w->passed[like], weight, w->whole[like], w->found[like]);
 		w->passed[like] += weight;
 		w->claimed[b->probe[i]] += w->kept[i];
 	}
@@ -89,7 +96,7 @@ static void cut(struct work *w)
 
 	for (size_t i = 0; i < b->count; i++)
 		w->passed[i] = 0;
-	for (size_t i = 0; i < w->count; i++) {
+	for (size_t i = 0; i < b->count; i++) {
 		uint32_t p = b->probe[i];
 		uint64_t all = w->kept[i], ran = w->from[p].amount;
 
@@ -129,14 +136,14 @@ static int fill(struct work *w, uint32_t probe, uint64_t lack)
 		uint64_t part = lack < w->excess[*first] ? lack : w->excess[*first];
 		uint32_t to = find_node(w, probe, *first);
 
-		if (!to || share_add_time(w->share, w->tree, SHARE_IN_PLACE, to, part))
+		if (!to || share_add_time(w->share, NULL, SHARE_IN_PLACE, to, part))
 			return HYB_ENOMEM;
 		lack -= part;
 		w->excess[*first] -= part;
 		if (!w->excess[*first])
 			*first = w->next[*first];
 	}
-	return lack ? share_add_time(w->share, w->tree, SHARE_IN_PLACE, probe, lack) : 0;
+	return lack ? share_add_time(w->share, NULL, SHARE_IN_PLACE, probe, lack) : 0;
 }
 
 static int balance_source(struct work *w)
@@ -145,55 +152,68 @@ static int balance_source(struct work *w)
 
 	if (!r)
 		cut(w);
-	for (uint32_t i = 0; !r && i < w->count; i++) {
+	for (uint32_t i = 0; !r && i < w->balance->count; i++) {
 		if (w->from[i].amount > w->claimed[i])
 			r = fill(w, i, w->from[i].amount - w->claimed[i]);
 		if (!r && w->kept[i])
-			r = share_add_time(w->share, w->tree, SHARE_IN_PLACE, i, w->kept[i]);
+			r = share_add_time(w->share, NULL, SHARE_IN_PLACE, i, w->kept[i]);
 	}
-	for (size_t i = 0; i < w->count; i++)
-		w->from[i] = (struct share_value){0};
 	return r;
 }
 
-static bool goes_down(const struct share_value *values, size_t count)
+/* Whether a share has anything of a source; what goes down is left as it is. */
+static bool is_shared(const struct share *share, unsigned source)
 {
-	for (size_t i = 0; i < count; i++)
-		if (values[i].amount > INT64_MAX)
-			return true;
-	return false;
+	const struct share_row *rows = share->rows.rows;
+	bool any = false;
+
+	for (size_t i = 0; i < share->rows.count; i++) {
+		if (rows[i].source == source && rows[i].amount > INT64_MAX)
+			return false;
+		any |= rows[i].source == source;
+	}
+	return any;
 }
 
-static int balance_values(const struct balance *b, struct tree *tree, struct share *share, unsigned s)
+static void take(struct share *share, unsigned source, struct value *from)
 {
-	size_t count = share->count[s] < b->count ? share->count[s] : b->count;
-	uint64_t *sums = calloc(3 * b->count + 2 * b->all.count, sizeof(*sums));
-	uint32_t *lists = calloc(3 * b->all.count, sizeof(*lists));
-	struct work w = {b, tree, share, share->values[s], count, .kept = sums};
+	struct share_row *rows = share->rows.rows;
+
+	for (size_t i = 0; i < share->rows.count; i++) {
+		if (rows[i].source != source)
+			continue;
+		from[rows[i].node] = (struct value){rows[i].amount, rows[i].weight};
+		rows[i].amount = rows[i].weight = 0;
+	}
+}
+
+int balance_share(const struct balance *b, struct tree *tree, struct share *share, unsigned source)
+{
+	struct work w = {.balance = b, .tree = tree, .share = share};
+	uint64_t *sums;
+	uint32_t *lists;
 	int r = HYB_ENOMEM;
 
-	if (sums && lists) {
+	if (!is_shared(share, source))
+		return 0;
+	w.from = calloc(b->count, sizeof(*w.from));
+	w.kept = sums = calloc(3 * b->count + 3 * b->all.count, sizeof(*sums));
+	lists = calloc(3 * b->all.count, sizeof(*lists));
+	if (w.from && sums && lists) {
 		w.claimed = sums + b->count;
 		w.passed = w.claimed + b->count; /* `all` has no more nodes than the tree */
-		w.found = w.passed + b->count;
+		w.whole = w.passed + b->count;
+		w.found = w.whole + b->all.count;
 		w.excess = w.found + b->all.count;
 		w.first = lists;
 		w.next = lists + b->all.count;
 		w.path = w.next + b->all.count;
+		take(share, source, w.from);
 		r = balance_source(&w);
 	}
 	free(lists);
 	free(sums);
-	return r;
-}
-
-int balance_share(const struct balance *b, struct tree *tree, struct share *share)
-{
-	int r = 0;
-
-	for (unsigned s = 0; !r && s < SHARE_IN_PLACE; s++)
-		if (share->values[s] && !goes_down(share->values[s], share->count[s]))
-			r = balance_values(b, tree, share, s);
+	free(w.from);
 	return r;
 }
 

@@ -25,10 +25,10 @@ struct balance {
 int balance_init(struct balance *balance, const struct tree *tree);
 
 /*
- * Brings all of a share to SHARE_IN_PLACE; nodes for what is handed on are added to the tree. What goes up
- * and down (an amount is negative) is left as it is. 0 or HYB_ENOMEM.
+ * Brings what a share has of a source to SHARE_IN_PLACE; nodes for what is handed on are added to the tree.
+ * What goes up and down (an amount is negative) is left as it is. 0 or HYB_ENOMEM.
  */
-int balance_share(const struct balance *balance, struct tree *tree, struct share *share);
+int balance_share(const struct balance *balance, struct tree *tree, struct share *share, unsigned source);
 
 void balance_release(struct balance *balance);
 

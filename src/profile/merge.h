@@ -20,6 +20,7 @@ struct merge {
 	struct hyb_experiment *experiment; /* of the location; NULL: it is in none */
 	struct metric_sums *metrics; /* receives what the metrics of its process grew by */
 	bool speaks; /* the location has the values of metrics of a whole process */
+	const char *program; /* of the location, interned: see share.h */
 	struct share *share; /* receives what is to be shared out */
 	struct spreads *spreads; /* receives what the location's rank has; NULL: not wanted */
 	const char *spread_metric; /* of this metric; NULL: of time */

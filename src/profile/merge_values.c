@@ -74,13 +74,14 @@ static int add_shares(const struct merge *m, const struct hyb_location_info *loc
 
 		ran = slice(a->passed, part, a->samples, times->exclusive[probe]);
 		a->passed += part;
-		return ran ? share_add_time(m->share, m->tree, SHARE_IN_PLACE, own, ran) : 0;
+		return ran ? share_add_time(m->share, NULL, SHARE_IN_PLACE, own, ran) : 0;
 	}
-	if (ran && share_add_time(m->share, m->tree, location->source, own, ran))
+	if (ran && share_add_time(m->share, m->program, location->source, own, ran))
 		return HYB_ENOMEM;
 	if (!samples)
 		return 0;
-	return share_add_samples(m->share, m->tree, location->source, own, samples, times_period(location));
+	return share_add_samples(
+		m->share, m->program, location->source, own, samples, times_period(location));
 }
 
 /* The same for the rank, and what was blocked. */
@@ -103,6 +104,7 @@ static int add_metrics(const struct merge *m, const struct hyb_location_info *lo
 {
 	struct metric_sums_target target = {.tree = m->tree,
 		.strings = m->strings,
+		.program = m->program,
 		.own = own,
 		.speaks = m->speaks,
 		.spreads = m->spreads,

@@ -47,12 +47,11 @@ struct profile *profile_new(const struct profile_options *options)
 }
 
 /* The node under which a location goes; 0 is the root, UINT32_MAX: memory is out. */
-static uint32_t find_top(struct profile *p, const struct hyb_location_info *location)
+static uint32_t find_top(struct profile *p, const struct hyb_location_info *location, const char *program)
 {
 	const struct hyb_process *process = location->process;
 	struct profile_node like = {.kind = PROFILE_PROBE};
 	char name[PROFILE_LOCATION_NAME];
-	const char *program;
 	uint32_t top;
 
 	if (!p->options.split_locations && !p->options.split_ranks)
@@ -64,8 +63,7 @@ static uint32_t find_top(struct profile *p, const struct hyb_location_info *loca
 	like.name = strings_get(&p->strings, name);
 	like.file = strings_get(&p->strings, "");
 	like.module = strings_get(&p->strings, process->file);
-	program = strings_get(&p->strings, profile_program(process));
-	if (!like.name || !like.file || !like.module || !program)
+	if (!like.name || !like.file || !like.module)
 		return UINT32_MAX;
 	top = tree_child(&p->tree, 0, &like);
 	if (!top)
@@ -189,6 +187,7 @@ int profile_add_location(
 		.ret_nodes = p->options.parts ? &nodes : NULL,
 		.codes = &p->codes,
 		.experiment = p->experiment,
+		.program = strings_get(&p->strings, profile_program(location->process)),
 		.share = &p->share,
 		.metrics = &p->metrics,
 		.speaks = speaks(p, location),
@@ -196,7 +195,7 @@ int profile_add_location(
 		.spreads = p->options.spreads ? &p->mpi.spreads : NULL,
 		.mpi_internals = p->options.mpi_internals,
 	};
-	uint32_t top = find_top(p, location);
+	uint32_t top = merge.program ? find_top(p, location, merge.program) : UINT32_MAX;
 
 	if (top == UINT32_MAX || find_interpreter(p, location->process, &merge) || add_awaits(p, location))
 		return HYB_ENOMEM;
@@ -354,7 +353,7 @@ static int arrange(struct profile *p, enum profile_sort sort, const uint64_t *we
 	int r = map ? tree_arrange(&p->tree, sort, weight, map) : HYB_ENOMEM;
 
 	if (!r)
-		r = share_move(&p->share, map, count);
+		r = share_move(&p->share, map);
 	if (!r)
 		r = metric_sums_move(&p->metrics, map, count);
 	for (size_t i = 0; !r && i < p->part_count; i++)
@@ -371,10 +370,11 @@ static int balance_all(struct profile *p)
 	uint32_t before = (uint32_t)p->tree.count;
 	int r = balance_init(&balance, &p->tree);
 
-	if (!r)
-		r = balance_share(&balance, &p->tree, &p->share);
-	for (size_t k = 0; !r && k < p->metrics.count; k++)
-		r = balance_share(&balance, &p->tree, &p->metrics.rows[k].growth);
+	for (unsigned s = 0; !r && s < SHARE_IN_PLACE; s++) {
+		r = balance_share(&balance, &p->tree, &p->share, s);
+		for (size_t k = 0; !r && k < p->metrics.count; k++)
+			r = balance_share(&balance, &p->tree, &p->metrics.rows[k].growth, s);
+	}
 	balance_release(&balance);
 	for (uint32_t i = before; i < p->tree.count; i++)
 		p->tree.nodes[i].spread = i;

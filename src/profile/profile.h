@@ -12,8 +12,7 @@
  *    samples saw in p. Blocked time stays with p itself; E - blocked is what p
  *    ran. Wall-clock samples see all of E, and where no samples were wanted
  *    nothing is known to be blocked.
- * Over all locations (with split_locations or split_ranks those of a program, and then told to each:
- * balance.h):
+ * Over all locations of a program (with split_locations or split_ranks it is then told to each: balance.h):
  *  - what a location ran in a probe, if 8 samples or more were to be expected in it, is shared out
  *    among its own samples in it (whose nearest probe it is): n of N samples at a
  *    node carry n/N of it, whatever rate of samples other threads have had;
@@ -21,8 +20,8 @@
  *    samples: a thread that lived too short to be sampled so counts where its
  *    like were seen. A sample weighs as much as the period that
  *    it stands for, which differs between runs of different rates;
- *  - this is done for each source of samples apart: what was taken on the CPU
- *    clock does not say how wall time is to be shared out. Locations that were
+ *  - this is done for each program and source of samples apart: where a compiler runs does not say where a
+ *    shell does, nor what was taken on the CPU clock how wall time is to be shared out. Locations that were
  *    not to be sampled keep what they ran in their probes;
  *  - shares are integers of nanoseconds that add up exactly (each is the
  *    difference of two rounded cumulative sums);

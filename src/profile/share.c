@@ -4,66 +4,60 @@
 
 #include "profile/slice.h"
 
-/* Room for a value of each node that the tree has, or NULL. */
-static struct share_value *value_at(
-	struct share *share, const struct tree *tree, unsigned source, uint32_t node)
+static struct share_row *row_at(struct share *share, const char *program, unsigned source, uint32_t node)
 {
-	unsigned s = source < SHARE_SOURCES ? source : SHARE_SOURCES - 1;
-	struct share_value *grown;
+	struct share_row key = {.program = source < SHARE_IN_PLACE ? program : NULL,
+		.source = source < SHARE_IN_PLACE ? source : SHARE_IN_PLACE,
+		.node = node};
 
-	if (node >= share->count[s]) {
-		grown = realloc(share->values[s], tree->capacity * sizeof(*grown));
-		if (!grown)
-			return NULL;
-		share->values[s] = grown;
-		for (; share->count[s] < tree->capacity; share->count[s]++)
-			grown[share->count[s]] = (struct share_value){0};
-	}
-	return &share->values[s][node];
+	share->rows.row_size = sizeof(key);
+	share->rows.key_size = offsetof(struct share_row, amount);
+	return table_row(&share->rows, &key);
 }
 
-int share_add_time(struct share *share, const struct tree *tree, unsigned source, uint32_t probe, uint64_t ns)
+int share_add_time(struct share *share, const char *program, unsigned source, uint32_t probe, uint64_t ns)
 {
-	struct share_value *v = value_at(share, tree, source, probe);
+	struct share_row *row = row_at(share, program, source, probe);
 
-	if (!v)
+	if (!row)
 		return HYB_ENOMEM;
-	v->amount += ns;
+	row->amount += ns;
 	return 0;
 }
 
-int share_add_samples(struct share *share, const struct tree *tree, unsigned source, uint32_t node,
+int share_add_samples(struct share *share, const char *program, unsigned source, uint32_t node,
 	uint64_t samples, uint64_t period)
 {
-	struct share_value *v = value_at(share, tree, source, node);
+	struct share_row *row = row_at(share, program, source, node);
 	uint64_t weight;
 
-	if (!v)
+	if (!row)
 		return HYB_ENOMEM;
 	/* numbers of a damaged file must not wrap */
 	if (__builtin_mul_overflow(samples, period ? period : 1, &weight))
 		weight = UINT64_MAX;
-	if (__builtin_add_overflow(v->weight, weight, &v->weight))
-		v->weight = UINT64_MAX;
+	if (__builtin_add_overflow(row->weight, weight, &row->weight))
+		row->weight = UINT64_MAX;
 	return 0;
 }
 
-int share_move(struct share *share, const uint32_t *map, size_t count)
+int share_move(struct share *share, const uint32_t *map)
 {
-	for (unsigned s = 0; s < SHARE_SOURCES; s++) {
-		struct share_value *moved;
+	const struct share_row *rows = share->rows.rows;
+	struct share moved = {0};
 
-		if (!share->values[s])
-			continue;
-		moved = calloc(count, sizeof(*moved));
-		if (!moved)
+	for (size_t i = 0; i < share->rows.count; i++) {
+		struct share_row *row = row_at(&moved, rows[i].program, rows[i].source, map[rows[i].node]);
+
+		if (!row) {
+			share_release(&moved);
 			return HYB_ENOMEM;
-		for (size_t i = 0; i < count && i < share->count[s]; i++)
-			moved[map[i]] = share->values[s][i];
-		free(share->values[s]);
-		share->values[s] = moved;
-		share->count[s] = count;
+		}
+		row->amount = rows[i].amount;
+		row->weight = rows[i].weight;
 	}
+	share_release(share);
+	*share = moved;
 	return 0;
 }
 
@@ -74,49 +68,73 @@ static uint64_t part_of(uint64_t before, uint64_t part, uint64_t whole, uint64_t
 	return slice(before, part, whole, amount);
 }
 
-/* total[] and passed[] are by probe, and zero before. */
-static void share_source(const struct share *share, unsigned s, const uint32_t *probe, size_t nodes,
-	bool is_signed, uint64_t *total, uint64_t *passed, uint64_t *to)
+/* Of a pool, the rows of a program and source. By probe, and zero before and after. */
+struct sums {
+	uint64_t amount; /* to be shared out */
+	uint64_t total, passed; /* weights */
+};
+
+static void share_pool(const struct share_row *rows, size_t count, const uint32_t *probe, bool is_signed,
+	struct sums *sums, uint64_t *to)
 {
-	const struct share_value *values = share->values[s];
-	size_t count = share->count[s] < nodes ? share->count[s] : nodes; /* it may have room for more */
-
-	for (size_t i = 0; i < count; i++)
-		if (__builtin_add_overflow(total[probe[i]], values[i].weight, &total[probe[i]]))
-			total[probe[i]] = UINT64_MAX;
 	for (size_t i = 0; i < count; i++) {
-		uint32_t p = probe[i];
-		uint64_t room = total[p] - passed[p];
-		uint64_t weight = values[i].weight < room ? values[i].weight : room;
+		struct sums *p = &sums[probe[rows[i].node]];
 
-		if (!total[p])
-			to[i] += values[i].amount;
-		else
-			to[i] += part_of(passed[p], weight, total[p], values[p].amount, is_signed);
-		passed[p] += weight;
+		if (__builtin_add_overflow(p->total, rows[i].weight, &p->total))
+			p->total = UINT64_MAX;
+		sums[rows[i].node].amount = rows[i].amount;
 	}
+	for (size_t i = 0; i < count; i++) {
+		struct sums *p = &sums[probe[rows[i].node]];
+		uint64_t room = p->total - p->passed;
+		uint64_t weight = rows[i].weight < room ? rows[i].weight : room;
+
+		if (!p->total)
+			to[rows[i].node] += rows[i].amount;
+		else
+			to[rows[i].node] += part_of(p->passed, weight, p->total, p->amount, is_signed);
+		p->passed += weight;
+	}
+	for (size_t i = 0; i < count; i++)
+		sums[rows[i].node] = sums[probe[rows[i].node]] = (struct sums){0};
 }
 
-int share_out(
-	const struct share *share, const uint32_t *probe, size_t count, bool is_signed, uint64_t *ret_values)
+static bool same_pool(const struct share_row *a, const struct share_row *b)
 {
-	for (unsigned s = 0; s < SHARE_SOURCES; s++) {
-		uint64_t *sums;
+	return a->program == b->program && a->source == b->source;
+}
 
-		if (!share->values[s])
-			continue;
-		sums = calloc(2 * count, sizeof(*sums));
-		if (!sums)
-			return HYB_ENOMEM;
-		share_source(share, s, probe, count, is_signed, sums, sums + count, ret_values);
-		free(sums);
+static int compare(const void *pa, const void *pb)
+{
+	const struct share_row *a = pa, *b = pb;
+
+	if (a->program != b->program)
+		return (uintptr_t)a->program < (uintptr_t)b->program ? -1 : 1;
+	if (a->source != b->source)
+		return a->source < b->source ? -1 : 1;
+	return (a->node > b->node) - (a->node < b->node);
+}
+
+int share_out(struct share *share, const uint32_t *probe, size_t count, bool is_signed, uint64_t *ret_values)
+{
+	struct sums *sums = calloc(count, sizeof(*sums));
+	const struct share_row *rows;
+	size_t end;
+
+	if (!sums)
+		return HYB_ENOMEM;
+	table_sort(&share->rows, compare);
+	rows = share->rows.rows;
+	for (size_t i = 0; i < share->rows.count; i = end) {
+		for (end = i + 1; end < share->rows.count && same_pool(&rows[i], &rows[end]);)
+			end++;
+		share_pool(rows + i, end - i, probe, is_signed, sums, ret_values);
 	}
+	free(sums);
 	return 0;
 }
 
 void share_release(struct share *share)
 {
-	for (unsigned s = 0; s < SHARE_SOURCES; s++)
-		free(share->values[s]);
-	*share = (struct share){0};
+	table_release(&share->rows);
 }

@@ -1,44 +1,49 @@
 /*
  * Shares the time that probes ran, or by how much a metric grew in them, out among their samples, by the
- * rules in profile.h: over all locations that were merged, because a short thread has no sample of its own as
- * often as not. A location whose probe ran long has shared its time out itself, in place (merge_values.c).
+ * rules in profile.h: over all locations of a program that were merged, because a short thread has no sample
+ * of its own as often as not. A location whose probe ran long has shared its time out itself, in place
+ * (merge_values.c).
  */
 #ifndef HYB_SHARE_H
 #define HYB_SHARE_H
 
+#include "profile/views/table.h"
 #include "profile/views/tree.h"
 
 #define SHARE_SOURCES 10u
 #define SHARE_BY_OVERFLOW 8u /* source: samples of a metric's own overflow, whatever the clock was */
 #define SHARE_IN_PLACE 9u /* source: nothing is shared out, amounts stay at their nodes */
 
-struct share_value {
+/* What a program has at a node. */
+struct share_row {
+	const char *program; /* interned; NULL: in place */
+	uint32_t source; /* enum hyb_source, or one of the above */
+	uint32_t node; /* of the tree */
+	/* to here it is the key */
 	uint64_t amount; /* probes (in place: any): ns (of a metric: its unit) to be shared out */
 	uint64_t weight; /* ns (units) that samples at this very node stand for */
 };
 
-/* By source (enum hyb_source) and node of the tree. Zero bytes are an empty, valid one. */
+/* Zero bytes are an empty, valid one. */
 struct share {
-	struct share_value *values[SHARE_SOURCES]; /* NULL: nothing of that source */
-	size_t count[SHARE_SOURCES];
+	struct table rows; /* struct share_row */
 };
 
 /* Adds what a probe ran, and samples that were wanted every `period` ns. 0 or HYB_ENOMEM. */
-int share_add_time(
-	struct share *share, const struct tree *tree, unsigned source, uint32_t probe, uint64_t ns);
-int share_add_samples(struct share *share, const struct tree *tree, unsigned source, uint32_t node,
+int share_add_time(struct share *share, const char *program, unsigned source, uint32_t probe, uint64_t ns);
+int share_add_samples(struct share *share, const char *program, unsigned source, uint32_t node,
 	uint64_t samples, uint64_t period);
 
 /* The tree was put in another order; map: new index by old one. 0 or HYB_ENOMEM. */
-int share_move(struct share *share, const uint32_t *map, size_t count);
+int share_move(struct share *share, const uint32_t *map);
 
 /*
- * Adds all to ret_values[], by node: of each probe and source exactly what was
+ * Adds all to ret_values[], by one of `count` nodes: of each probe, program and source exactly what was
  * added, in proportion to the weights; without any, to the probe itself. Amounts may be signed. `probe`: the
- * nearest probe at or above each node. Rounding depends on the order of the nodes. 0 or HYB_ENOMEM.
+ * nearest probe at or above each node. Rounding depends on the order of the nodes. Nothing may be added any
+ * more. 0 or HYB_ENOMEM.
  */
-int share_out(
-	const struct share *share, const uint32_t *probe, size_t count, bool is_signed, uint64_t *ret_values);
+int share_out(struct share *share, const uint32_t *probe, size_t count, bool is_signed, uint64_t *ret_values);
 
 void share_release(struct share *share);
 

@@ -106,11 +106,12 @@ static int add_node(
 	uint64_t period, samples = samples_of(g, i, &period);
 
 	if (g->exclusive[i] &&
-		share_add_time(&row->growth, to->tree, g->source, own, (uint64_t)g->exclusive[i]))
+		share_add_time(&row->growth, to->program, g->source, own, (uint64_t)g->exclusive[i]))
 		return HYB_ENOMEM;
-	if (samples && share_add_samples(&row->growth, to->tree, g->source, own, samples, period))
+	if (samples && share_add_samples(&row->growth, to->program, g->source, own, samples, period))
 		return HYB_ENOMEM;
-	if (overflows_of(g, i) && share_add_time(&row->samples, to->tree, 0, own, overflows_of(g, i)))
+	if (overflows_of(g, i) &&
+		share_add_time(&row->samples, NULL, SHARE_IN_PLACE, own, overflows_of(g, i)))
 		return HYB_ENOMEM;
 	return 0;
 }
@@ -162,7 +163,7 @@ static int add_in_place(void *data, uint32_t node, int64_t amount)
 	const struct placing *p = data;
 	struct spread_now now = {.fixed = amount > 0 ? (uint64_t)amount : 0};
 
-	if (share_add_time(&p->row->growth, p->to->tree, SHARE_IN_PLACE, node, (uint64_t)amount))
+	if (share_add_time(&p->row->growth, NULL, SHARE_IN_PLACE, node, (uint64_t)amount))
 		return HYB_ENOMEM;
 	return p->spread && now.fixed ? spreads_add(p->to->spreads, p->to->tree, node, &now) : 0;
 }
@@ -258,8 +259,7 @@ int values_move(struct profile_value **values, size_t metrics, const uint32_t *m
 int metric_sums_move(struct metric_sums *metrics, const uint32_t *map, size_t count)
 {
 	for (size_t k = 0; k < metrics->count; k++)
-		if (share_move(&metrics->rows[k].growth, map, count) ||
-			share_move(&metrics->rows[k].samples, map, count))
+		if (share_move(&metrics->rows[k].growth, map) || share_move(&metrics->rows[k].samples, map))
 			return HYB_ENOMEM;
 	return values_move(&metrics->values, metrics->count, map, count);
 }

@@ -29,6 +29,7 @@ struct metric_sums {
 struct metric_sums_target {
 	const struct tree *tree;
 	struct strings *strings;
+	const char *program; /* that the location ran, interned */
 	const uint32_t *own; /* by node of the location: the node of the tree that has its values */
 	bool speaks; /* for its process: has the values of metrics of a whole process */
 	struct spreads *spreads; /* receives what the rank has of one of them; NULL: not wanted */

@@ -155,43 +155,42 @@ static int merge_tree(struct blob_reader *from, const struct pack_texts *texts, 
 
 /* ------------------------------------------------------- values by node */
 
-static void put_share(struct blob *to, const struct share *share, size_t nodes)
+static void put_share(struct blob *to, const struct pack_texts *texts, const struct share *share)
 {
-	for (unsigned s = 0; s < SHARE_SOURCES; s++) {
-		size_t count = share->count[s] < nodes ? share->count[s] : nodes;
+	const struct share_row *rows = share->rows.rows;
 
-		blob_put(to, count);
-		for (size_t i = 0; i < count; i++) {
-			blob_put(to, share->values[s][i].amount);
-			blob_put(to, share->values[s][i].weight);
-		}
+	blob_put(to, share->rows.count);
+	for (size_t i = 0; i < share->rows.count; i++) {
+		pack_put_text(to, texts, rows[i].program);
+		blob_put(to, rows[i].source);
+		blob_put(to, rows[i].node);
+		blob_put(to, rows[i].amount);
+		blob_put(to, rows[i].weight);
 	}
 }
 
-static int merge_share(struct blob_reader *from, const struct tree *tree, struct share *share,
+static int merge_share(struct blob_reader *from, const struct pack_texts *texts, struct share *share,
 	const uint32_t *map, size_t nodes)
 {
-	for (unsigned s = 0; s < SHARE_SOURCES; s++) {
-		size_t count = blob_get_count(from);
+	for (size_t left = blob_get_count(from); from->at && left; left--) {
+		const char *program = pack_get_text(from, texts);
+		uint64_t source = blob_get(from), node = blob_get(from);
+		uint64_t amount = blob_get(from), weight = blob_get(from);
 
-		if (count > nodes)
+		if (source >= SHARE_SOURCES || node >= nodes)
 			from->at = NULL;
-		for (size_t i = 0; from->at && i < count; i++) {
-			uint64_t amount = blob_get(from), weight = blob_get(from);
-
-			if (amount && share_add_time(share, tree, s, map[i], amount))
-				return HYB_ENOMEM;
-			if (weight && share_add_samples(share, tree, s, map[i], weight, 1))
-				return HYB_ENOMEM;
-		}
+		if (!from->at)
+			return 0;
+		if (share_add_time(share, program, (unsigned)source, map[node], amount) ||
+			(weight && share_add_samples(share, program, (unsigned)source, map[node], weight, 1)))
+			return HYB_ENOMEM;
 	}
 	return 0;
 }
 
 enum metric_flag { METRIC_LEVEL = 1, METRIC_ESTIMATED = 2, METRIC_PROCESS_WIDE = 4 };
 
-static void put_metrics(
-	struct blob *to, const struct pack_texts *texts, const struct metric_sums *metrics, size_t nodes)
+static void put_metrics(struct blob *to, const struct pack_texts *texts, const struct metric_sums *metrics)
 {
 	blob_put(to, metrics->count);
 	for (size_t k = 0; k < metrics->count; k++) {
@@ -206,8 +205,8 @@ static void put_metrics(
 		blob_put(to, m->period);
 		blob_put(to, m->processes);
 		blob_put(to, row->place);
-		put_share(to, &row->growth, nodes);
-		put_share(to, &row->samples, nodes);
+		put_share(to, texts, &row->growth);
+		put_share(to, texts, &row->samples);
 	}
 }
 
@@ -235,8 +234,8 @@ static int merge_metric(struct blob_reader *from, const struct pack_texts *texts
 	if (!row)
 		return HYB_ENOMEM;
 	row->what.processes += processes;
-	r = merge_share(from, &p->tree, &row->growth, map, nodes);
-	return r ? r : merge_share(from, &p->tree, &row->samples, map, nodes);
+	r = merge_share(from, texts, &row->growth, map, nodes);
+	return r ? r : merge_share(from, texts, &row->samples, map, nodes);
 }
 
 static int merge_metrics(struct blob_reader *from, const struct pack_texts *texts, struct profile *p,
@@ -386,8 +385,8 @@ void profile_pack(const struct profile *p, struct blob *to)
 		blob_put_text(to, texts.texts[i]);
 	put_tree(to, &texts, &p->awaits);
 	put_tree(to, &texts, &p->tree);
-	put_share(to, &p->share, p->tree.count);
-	put_metrics(to, &texts, &p->metrics, p->tree.count);
+	put_share(to, &texts, &p->share);
+	put_metrics(to, &texts, &p->metrics);
 	put_spreads(to, &p->mpi.spreads, p->tree.count);
 	pack_put_mpi(to, &texts, &p->mpi);
 	put_unresolved(to, &texts, p);
@@ -409,7 +408,7 @@ static int merge_all(struct blob_reader *from, const struct pack_texts *texts, s
 	if (!r)
 		r = merge_tree(from, texts, &p->tree, &map, &nodes);
 	if (!r)
-		r = merge_share(from, &p->tree, &p->share, map, nodes);
+		r = merge_share(from, texts, &p->share, map, nodes);
 	if (!r)
 		r = merge_metrics(from, texts, p, map, nodes);
 	if (!r)
