@@ -92,7 +92,7 @@ struct runtime {
 	_Atomic(bool) anchor_busy; /* one writer of header->last at a time */
 	uint32_t own_module; /* id of this library */
 	const struct source *source; /* NULL: no sampling */
-	_Atomic(bool) perf_denied; /* it was said that there is no task clock */
+	_Atomic(bool) perf_denied, perf_short; /* it was said that there is no task clock, or not for all */
 	struct sigaction program_action; /* what the program wants for our signal */
 	_Atomic(uint64_t)
 		masks_with_ours; /* bit n - 1: the program's handler of signal n blocks our signal */

@@ -383,6 +383,10 @@ int sampler_fall_back(struct thread *t, int error)
 			store_note(HYB_NOTE_INFO,
 				"perf_event_open is not permitted here: samples come from a timer");
 		store.header->source = HYB_SOURCE_TIMER;
+	} else if (!atomic_exchange(&rt.perf_short, true)) {
+		store_note(HYB_NOTE_WARNING,
+			"the kernel gave no task clock to some threads (out of descriptors?): their samples "
+			"come from a timer, which is less true of threads that sleep");
 	}
 	t->loc->source = HYB_SOURCE_TIMER;
 	return source_timer.start(t, t->period);

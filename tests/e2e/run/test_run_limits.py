@@ -70,3 +70,48 @@ def test_killed_before_anything_was_measured(measure, compile_c):
     assert result.returncode == 1 and result.stdout == ""
     assert f"{e.values['command']} ended by signal SIGKILL after " in result.stderr
     assert f"{int(e.values['wall_ns']) / 1e9:.3f} s wall" in result.stderr
+
+
+THREADS = """
+#include <pthread.h>
+#include <time.h>
+
+static pthread_barrier_t all;
+
+static void *burn(void *data)
+{
+	struct timespec t;
+
+	pthread_barrier_wait(&all);
+	do
+		clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+	while (t.tv_nsec < 20000000);
+	pthread_barrier_wait(&all);
+	return data;
+}
+
+int main(void)
+{
+	pthread_t threads[24];
+
+	pthread_barrier_init(&all, NULL, 24);
+	for (int i = 0; i < 24; i++)
+		if (pthread_create(&threads[i], NULL, burn, NULL))
+			return 1;
+	for (int i = 0; i < 24; i++)
+		pthread_join(threads[i], NULL);
+	return 0;
+}
+"""
+
+
+def test_timers_where_descriptors_are_out(measure, compile_c):
+    program = compile_c(THREADS)
+    limit = (20, 20)
+    e = measure(program, preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_NOFILE, limit))
+    assert e.returncode == 0, e.stderr
+    quality = e.report()["quality"]
+    if "timer" not in str(quality["sources"]):
+        pytest.skip("descriptors can be had above the limit, or there is no task clock")
+    assert any("the kernel gave no task clock to some threads" in note["text"] for note in quality["notes"])
+    assert not any("the kernel gave no task clock" in note["text"] for note in measure(program).report()["quality"]["notes"])
