@@ -22,28 +22,37 @@
 #define MAX_SECTION 0x100000u /* bytes */
 #define ARENA 0x1000000u /* bytes of address space for all copies */
 
-/* An .eh_frame that was registered. Only `lo` and `hi` change while others read: see jit_frames_find(). */
+/* Values of section.hi that are no address. */
+enum { WITHDRAWN = 0, BEING_ADDED = 1 };
+
+/* An .eh_frame that was registered. Others read while it changes: see jit_frames_find(). */
 struct section {
-	_Atomic(uintptr_t) lo, hi; /* of the code that it is about; hi 0: withdrawn */
-	uintptr_t begin; /* as it was registered */
+	_Atomic(uintptr_t) lo, hi; /* of the code that it is about */
+	_Atomic(uintptr_t) begin; /* as it was registered */
 	uintptr_t copy; /* of `size` bytes */
-	size_t size, room;
+	size_t size;
+	_Atomic(size_t) room; /* 0: nobody's yet, or being made */
 };
 
 static struct {
 	struct section section[MAX_SECTIONS];
-	_Atomic(uint32_t) count;
-	_Atomic(uint32_t)
-		sequence; /* odd while a section changes; pairs with the loads in jit_frames_find() */
-	_Atomic(bool) busy;
-	uint8_t *arena;
-	size_t used;
+	_Atomic(uint32_t) count; /* taken: may be more than there are */
+	_Atomic(uint32_t) begun, ended; /* changes; pair with the loads in jit_frames_find() */
+	_Atomic(uint8_t *) arena;
+	_Atomic(size_t) used;
 } frames;
+
+static uint32_t section_count(void)
+{
+	uint32_t count = atomic_load(&frames.count);
+
+	return count < MAX_SECTIONS ? count : MAX_SECTIONS;
+}
 
 void jit_frames_init(void)
 {
-	atomic_store(&frames.busy, false);
-	atomic_store(&frames.sequence, 0);
+	atomic_store(&frames.begun, 0);
+	atomic_store(&frames.ended, 0);
 }
 
 static struct module_map map_of(const struct section *s)
@@ -68,12 +77,12 @@ static bool find_in(const struct section *s, uintptr_t pc, struct cfi_row *row)
 
 bool jit_frames_find(uintptr_t pc, struct cfi_row *row)
 {
-	uint32_t sequence = atomic_load_explicit(&frames.sequence, memory_order_acquire);
+	uint32_t ended = atomic_load(&frames.ended);
 	bool found = false;
 
-	if (sequence & 1)
+	if (atomic_load(&frames.begun) != ended)
 		return false;
-	for (uint32_t i = atomic_load(&frames.count); i-- && !found;) {
+	for (uint32_t i = section_count(); i-- && !found;) {
 		const struct section *s = &frames.section[i];
 
 		if (pc >= atomic_load_explicit(&s->lo, memory_order_relaxed) &&
@@ -81,7 +90,7 @@ bool jit_frames_find(uintptr_t pc, struct cfi_row *row)
 			found = find_in(s, pc, row);
 	}
 	atomic_thread_fence(memory_order_acquire);
-	return found && atomic_load_explicit(&frames.sequence, memory_order_relaxed) == sequence;
+	return found && atomic_load_explicit(&frames.begun, memory_order_relaxed) == ended;
 }
 
 /* ------------------------------------------------------------ registering */
@@ -102,29 +111,55 @@ static size_t measure(uintptr_t begin)
 	return 0;
 }
 
-/* A section whose place can be used; NULL: there is no room. */
+/* One that was withdrawn, with room for as much. */
+static struct section *take_again(size_t room)
+{
+	for (uint32_t i = 0; i < section_count(); i++) {
+		struct section *s = &frames.section[i];
+		uintptr_t withdrawn = WITHDRAWN;
+
+		if (atomic_load(&s->room) >= room &&
+			atomic_compare_exchange_strong(&s->hi, &withdrawn, BEING_ADDED))
+			return s;
+	}
+	return NULL;
+}
+
+/* Memory for copies; NULL: there is none. */
+static uint8_t *take_arena(void)
+{
+	uint8_t *arena = atomic_load(&frames.arena), *made;
+
+	if (arena)
+		return arena;
+	made = mmap(NULL, ARENA, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	if (made == MAP_FAILED)
+		return NULL;
+	if (atomic_compare_exchange_strong(&frames.arena, &arena, made))
+		return made;
+	munmap(made, ARENA);
+	return arena;
+}
+
+/* A section for the caller alone; NULL: there is no room. */
 static struct section *take(size_t size)
 {
-	uint32_t count = atomic_load(&frames.count);
-	size_t room = (size + 63) & ~(size_t)63;
-	struct section *s;
+	size_t room = (size + 63) & ~(size_t)63, offset;
+	struct section *s = take_again(room);
+	uint8_t *arena = s ? NULL : take_arena();
+	uint32_t i;
 
-	for (uint32_t i = 0; i < count; i++)
-		if (!atomic_load(&frames.section[i].hi) && frames.section[i].room >= room)
-			return &frames.section[i];
-	if (!frames.arena) {
-		void *at = mmap(NULL, ARENA, PROT_READ | PROT_WRITE,
-			MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-
-		frames.arena = at == MAP_FAILED ? NULL : at;
-	}
-	if (!frames.arena || count == MAX_SECTIONS || frames.used + room > ARENA)
+	if (s || !arena || atomic_load(&frames.count) >= MAX_SECTIONS ||
+		atomic_load(&frames.used) + room > ARENA)
+		return s;
+	offset = atomic_fetch_add(&frames.used, room);
+	i = offset + room > ARENA ? MAX_SECTIONS : atomic_fetch_add(&frames.count, 1);
+	if (i >= MAX_SECTIONS)
 		return NULL;
-	s = &frames.section[count];
-	s->copy = (uintptr_t)frames.arena + frames.used;
-	s->room = room;
-	frames.used += room;
-	atomic_store(&frames.count, count + 1);
+	s = &frames.section[i];
+	s->copy = (uintptr_t)arena + offset;
+	atomic_store(&s->hi, BEING_ADDED);
+	atomic_store(&s->room, room); /* from here on others may take it again */
 	return s;
 }
 
@@ -144,38 +179,36 @@ static void cover(struct section *s)
 	atomic_store(&s->hi, hi);
 }
 
+/* Nobody waits for another thread that adds one, too, nor for the one that a handler interrupted. */
 static void add(uintptr_t begin)
 {
 	size_t size = measure(begin);
 	struct section *s = size ? take(size) : NULL;
+	bool copied;
 
-	if (!s || !memory_copy((void *)s->copy, begin, size))
+	if (!s)
 		return;
+	atomic_fetch_add(&frames.begun, 1);
+	copied = memory_copy((void *)s->copy, begin, size);
 	s->begin = begin;
 	s->size = size;
-	cover(s);
-	unwind_cache_forget(s->lo, s->hi);
+	if (copied)
+		cover(s);
+	else
+		atomic_store(&s->hi, WITHDRAWN);
+	atomic_fetch_add(&frames.ended, 1);
+	if (copied)
+		unwind_cache_forget(s->lo, s->hi);
 }
 
-/* One at a time; who comes meanwhile, or in a signal handler, goes without: nobody waits. */
-static void try_add(uintptr_t begin)
-{
-	if (atomic_exchange(&frames.busy, true))
-		return;
-	atomic_fetch_add(&frames.sequence, 1);
-	add(begin);
-	atomic_fetch_add(&frames.sequence, 1);
-	atomic_store(&frames.busy, false);
-}
-
-/* Needs nobody's leave: a place is taken again by add() only. */
 static void withdraw(uintptr_t begin)
 {
-	for (uint32_t i = 0; i < atomic_load(&frames.count); i++) {
+	for (uint32_t i = 0; i < section_count(); i++) {
 		struct section *s = &frames.section[i];
 		uintptr_t hi = atomic_load(&s->hi);
 
-		if (hi && s->begin == begin && atomic_compare_exchange_strong(&s->hi, &hi, 0)) {
+		if (hi > BEING_ADDED && s->begin == begin &&
+			atomic_compare_exchange_strong(&s->hi, &hi, WITHDRAWN)) {
 			unwind_cache_forget(s->lo, hi);
 			return;
 		}
@@ -214,7 +247,7 @@ EXPORT void __register_frame(void *begin)
 		real(begin);
 	saved = errno;
 	if (atomic_load(&rt.on))
-		try_add((uintptr_t)begin);
+		add((uintptr_t)begin);
 	errno = saved;
 }
 
