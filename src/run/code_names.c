@@ -35,7 +35,7 @@ static int open_source(const char *path, time_t since)
 }
 
 /* 0 or -1. */
-static int copy(int from, int to)
+static int copy_bytes(int from, int to)
 {
 	static char buffer[1u << 16]; /* the stack may be as small */
 	off_t all = 0;
@@ -49,10 +49,29 @@ static int copy(int from, int to)
 	return 0;
 }
 
+/* In the place of what is there: that may be the source itself, which a later process can write to. 0 or -1.
+ */
+static int copy(int from, const char *target)
+{
+	char path[4300];
+	int to, result;
+
+	snprintf(path, sizeof(path), "%s.new", target);
+	to = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0666);
+	result = to < 0 ? -1 : copy_bytes(from, to);
+	if (to >= 0)
+		close(to);
+	if (!result)
+		result = rename(path, target);
+	if (result)
+		unlink(path);
+	return result;
+}
+
 void code_names_keep(const char *directory, const char *value, size_t length, time_t since)
 {
 	char source[1024], target[4200];
-	int from, to;
+	int from;
 
 	if (length <= DIGITS + 1 || length - DIGITS - 1 >= sizeof(source) || value[DIGITS] != ' ')
 		return;
@@ -65,11 +84,13 @@ void code_names_keep(const char *directory, const char *value, size_t length, ti
 		return;
 	snprintf(target, sizeof(target), "%s/code-%.16s%s", directory, value, ending(source));
 	from = open_source(source, since);
-	to = from < 0 ? -1 : open(target, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0666);
-	if (to >= 0 && copy(from, to))
+	if (from < 0)
+		from = open_source(target, since); /* the runtime's link to what the process removed */
+	if (from < 0) {
+		unlink(target);
+		return;
+	}
+	if (copy(from, target))
 		say("%s: cannot be kept in the experiment: code made at run time may have no names", source);
-	if (to >= 0)
-		close(to);
-	if (from >= 0)
-		close(from);
+	close(from);
 }

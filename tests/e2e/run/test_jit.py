@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from conftest import run
+from conftest import HYBRID_RUN, report_json, run, wait_until
 from interpreters import interpreters
 from known import names, program, walk
 
@@ -62,6 +62,71 @@ def test_names_of_a_child_are_kept(made, tmp_path):
         pid = re.search(r"-(\d+)\.\d+\.hyb$", file.name).group(1)
         Path(f"/tmp/perf-{pid}.map").unlink(missing_ok=True)
     assert samples_of(e.report("--functions")["tree"], "inner")[0] >= 100
+
+
+# Runs code that it made, then removes the file of names, and is killed.
+REMOVED = """
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <time.h>
+#include <unistd.h>
+int main(int argc, char **argv)
+{
+    static const unsigned char loop[] = {0x48, 0x83, 0xef, 0x01, 0x75, 0xfa, 0xc3};
+    void *page = mmap(NULL, 4096, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    char path[64];
+    FILE *map;
+    snprintf(path, sizeof(path), "/tmp/perf-%d.map", (int)getpid());
+    map = fopen(path, "w");
+    fprintf(map, "%lx %zx counting\\n", (unsigned long)page, sizeof(loop));
+    fflush(map);
+    memcpy(page, loop, sizeof(loop));
+    while (clock() < CLOCKS_PER_SEC / 5)
+        ((void (*)(long))page)(100000);
+    fprintf(map, "1000 10 later\\n");
+    fclose(map);
+    unlink(path);
+    kill(getpid(), argc > 1 ? SIGKILL : SIGTERM);
+}
+"""
+
+
+@pytest.mark.parametrize("arguments", [[], ["kill"]], ids=["SIGTERM", "SIGKILL"])
+def test_names_that_are_removed_are_kept(made, compile_c, tmp_path, arguments):
+    if os.stat("/tmp").st_dev != os.stat(tmp_path).st_dev:
+        pytest.skip("/tmp is another file system")
+    e = made(compile_c(REMOVED), *arguments, options=["-q", "-r", "1000"])
+    assert e.returncode < 0
+    assert samples_of(e.report("--functions")["tree"], "counting")[0] >= 100
+    (kept,) = e.path.glob("code-*")
+    assert kept.stat().st_nlink == 1 and kept.read_text().endswith("1000 10 later\n")
+
+
+# Compiles without end, and says when it has begun to run what it made.
+RUNNING = REMOVED.split("while")[0] + """
+    puts("runs");
+    fflush(stdout);
+    for (;;)
+        ((void (*)(long))page)(100000);
+}
+"""
+
+
+def test_names_while_the_program_runs(tmp_path, compile_c):
+    if os.stat("/tmp").st_dev != os.stat(tmp_path).st_dev:
+        pytest.skip("/tmp is another file system")
+    command = [HYBRID_RUN, "-q", "-r", "1000", "-o", tmp_path / "e", compile_c(RUNNING)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as running:
+        try:
+            assert running.stdout.readline() == "runs\n"
+            wait_until(lambda: samples_of(report_json("--functions", tmp_path / "e")["tree"], "counting")[0] >= 20)
+        finally:
+            running.terminate()
+    pid = next((tmp_path / "e").glob("*.hyb")).name.split("-")[-1].split(".")[0]
+    Path(f"/tmp/perf-{pid}.map").unlink(missing_ok=True)
+    assert not list((tmp_path / "e").glob("*.new"))
 
 
 def test_files_of_others_are_not_taken(made, compile_c, tmp_path):
