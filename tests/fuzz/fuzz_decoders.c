@@ -1,8 +1,11 @@
 /* libFuzzer target: any bytes as a TRACE chunk, as a record of MPI, as a DEFS chunk, and as a table of Python
- * lines. */
+ * lines; behind a J as names of code made at run time. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "binary/jit.h"
 #include "reader/defs.h"
 #include "reader/mpi_record.h"
 #include "runtime/python/lines.h"
@@ -75,10 +78,51 @@ static void read_lines(const uint8_t *data, size_t size)
 	}
 }
 
+static void look_up(const struct sym_jit *jit, uint64_t address, const struct sym_jit_when *when)
+{
+	struct hyb_frame frame;
+	uint64_t start, end;
+
+	if (!sym_jit_find(jit, address, when, &frame, &start, &end))
+		return;
+	if (start > address || end <= address || !*frame.function || strlen(frame.file) > 1u << 20)
+		abort();
+}
+
+/* As a map and as a dump, of the same file; looked up wherever it may say that there is code. */
+static void read_code(const uint8_t *data, size_t size)
+{
+	const struct sym_jit_when when = {size ? data[0] : 0, size ? data[size - 1] : 0};
+	struct sym_jit *jit;
+	char path[64], text[5] = "";
+	uint64_t word;
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/tmp/fuzz_decoders-%d", (int)getpid());
+	file = fopen(path, "we");
+	if (!file)
+		abort();
+	fwrite(data, 1, size, file);
+	fclose(file);
+	jit = sym_jit_open(path, path);
+	unlink(path);
+	for (size_t i = 0; jit && i + sizeof(word) <= size; i++) {
+		memcpy(&word, data + i, sizeof(word));
+		look_up(jit, word, &when);
+		look_up(jit, strtoull(memcpy(text, data + i, 4), NULL, 16), &when);
+	}
+	sym_jit_close(jit);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	uint8_t *copy = malloc(size ? size : 1);
+	uint8_t *copy;
 
+	if (size && data[0] == 'J') {
+		read_code(data + 1, size - 1);
+		return 0;
+	}
+	copy = malloc(size ? size : 1);
 	if (!copy)
 		return 0;
 	/* Exactly as large and aligned as a chunk in a reader's buffer. */
