@@ -11,6 +11,7 @@
 
 #include "binary/debug_info.h"
 #include "binary/find.h"
+#include "binary/go_table.h"
 #include "binary/import.h"
 #include "binary/name.h"
 #include "binary/symtab.h"
@@ -21,11 +22,28 @@ struct sym_file {
 	Dwfl_Callbacks callbacks;
 	Dwfl *dwfl;
 	struct sym_symtab symtab;
+	struct go_table go;
 	struct sym_dwarf dwarf; /* with dwarf.dwarf NULL where there is none */
 	uint64_t dwarf_offset; /* address in the DWARF file minus ELF address */
 	Elf *elf; /* of the Dwfl; NULL: none, or `imports` is loaded */
 	struct map imports;
 };
+
+static void find_go_table(struct go_table *table, Elf *elf)
+{
+	size_t names;
+
+	if (elf_getshdrstrndx(elf, &names))
+		return;
+	for (Elf_Scn *section = NULL; (section = elf_nextscn(elf, section));) {
+		Elf64_Shdr *header = elf64_getshdr(section);
+		const char *name = header ? elf_strptr(elf, names, header->sh_name) : NULL;
+		Elf_Data *data = name && !strcmp(name, ".gopclntab") ? elf_rawdata(section, NULL) : NULL;
+
+		if (data && data->d_buf)
+			go_table_init(table, data->d_buf, data->d_size);
+	}
+}
 
 static int load(struct sym_file *file, Dwfl_Module *module)
 {
@@ -37,6 +55,7 @@ static int load(struct sym_file *file, Dwfl_Module *module)
 	file->elf = dwfl_module_getelf(module, &bias);
 	if (r < 0 || !file->elf)
 		return r;
+	find_go_table(&file->go, file->elf);
 	dw = dwfl_module_getdwarf(module, &dwarf_bias);
 	file->dwarf_offset = bias - dwarf_bias;
 	if (!dw)
@@ -138,6 +157,18 @@ static int name_by_symbol(struct sym_file *file, uint64_t address, struct hyb_fr
 	return frame->function ? 0 : HYB_ENOMEM;
 }
 
+/* 1; 0: it is not Go's; HYB_ENOMEM. */
+static int name_by_go(struct sym_file *file, uint64_t address, struct hyb_frame *frame)
+{
+	uint64_t start, end;
+
+	if (!go_table_find(&file->go, address, frame, &start, &end))
+		return 0;
+	frame->function = strings_add(file->store, frame->function, strlen(frame->function));
+	frame->file = strings_add(file->store, frame->file, strlen(frame->file));
+	return frame->function && frame->file ? 1 : HYB_ENOMEM;
+}
+
 struct sym_chain *sym_file_lookup(struct sym_file *file, uint64_t address)
 {
 	struct hyb_frame frames[SYM_DEPTH_MAX];
@@ -146,6 +177,8 @@ struct sym_chain *sym_file_lookup(struct sym_file *file, uint64_t address)
 
 	if (file->dwarf.dwarf)
 		n = sym_dwarf_lookup(&file->dwarf, address + file->dwarf_offset, frames);
+	if (n == 0)
+		n = name_by_go(file, address, &frames[0]);
 	if (n == 0) {
 		frames[0] = (struct hyb_frame){.function = "", .file = ""};
 		n = 1;
@@ -163,8 +196,11 @@ struct sym_chain *sym_file_lookup(struct sym_file *file, uint64_t address)
 
 int sym_file_extent(struct sym_file *file, uint64_t address, uint64_t *ret_start, uint64_t *ret_end)
 {
-	int r = sym_symtab_extent(&file->symtab, address, ret_start, ret_end);
+	struct hyb_frame frame;
+	int r = go_table_find(&file->go, address, &frame, ret_start, ret_end);
 
+	if (!r)
+		r = sym_symtab_extent(&file->symtab, address, ret_start, ret_end);
 	if (r || !file->dwarf.dwarf)
 		return r;
 	r = sym_dwarf_extent(&file->dwarf, address + file->dwarf_offset, ret_start, ret_end);

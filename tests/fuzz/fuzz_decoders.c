@@ -1,10 +1,11 @@
 /* libFuzzer target: any bytes as a TRACE chunk, as a record of MPI, as a DEFS chunk, and as a table of Python
- * lines; behind a J as names of code made at run time. */
+ * lines; behind a J as names of code made at run time, behind a G as the table of functions of Go. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "binary/go_table.h"
 #include "binary/jit.h"
 #include "reader/defs.h"
 #include "reader/mpi_record.h"
@@ -114,10 +115,39 @@ static void read_code(const uint8_t *data, size_t size)
 	sym_jit_close(jit);
 }
 
+/* The head is right but for the offsets. */
+static void read_go(const uint8_t *data, size_t size)
+{
+	static const uint8_t begin[] = {0xf1, 0xff, 0xff, 0xff, 0, 0, 1, 8};
+	uint8_t *copy = malloc(size + sizeof(begin));
+	struct go_table table;
+
+	if (!copy)
+		return;
+	memcpy(copy, begin, sizeof(begin));
+	memcpy(copy + sizeof(begin), data, size);
+	if (go_table_init(&table, copy, size + sizeof(begin)))
+		for (uint64_t offset = 0; offset < 4096; offset += offset < 64 ? 1 : 37) {
+			uint64_t start, end, address = table.text + offset;
+			struct hyb_frame frame;
+
+			if (!go_table_find(&table, address, &frame, &start, &end))
+				continue;
+			if (!*frame.function || strlen(frame.file) > size || start > address ||
+				end <= address)
+				abort();
+		}
+	free(copy);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	uint8_t *copy;
 
+	if (size && data[0] == 'G') {
+		read_go(data + 1, size - 1);
+		return 0;
+	}
 	if (size && data[0] == 'J') {
 		read_code(data + 1, size - 1);
 		return 0;

@@ -336,10 +336,10 @@ func main() {
 """
 
 
-def build_go(tmp_path, **environment):
+def build_go(tmp_path, *options, **environment):
     (tmp_path / "loops.go").write_text(GO)
     environment = {**os.environ, "GO111MODULE": "off", "GOCACHE": str(tmp_path / "cache"), **environment}
-    result = run("go", "build", "-o", "loops", "loops.go", cwd=tmp_path, env=environment)
+    result = run("go", "build", *options, "-o", "loops", "loops.go", cwd=tmp_path, env=environment)
     assert result.returncode == 0, result.stderr
     return tmp_path / "loops"
 
@@ -366,6 +366,27 @@ def test_go(made, needs, tmp_path):
                 "main.inner",
             ], above
     assert total >= 0.8 * report["quality"]["samples"] >= 80
+
+
+def test_stripped_go(made, needs, tmp_path):
+    """Names and lines come from the table that Go itself needs."""
+    needs("go")
+    loops = build_go(tmp_path, "-ldflags=-s -w", CGO_ENABLED="1")
+    if not run("readelf", "-d", loops).stdout.count("NEEDED"):
+        pytest.skip("this go builds static programs only")
+    if ".symtab" in run("readelf", "-SW", loops).stdout:
+        pytest.skip("this go does not strip")
+    e = made(loops, options=["-q", "-r", "1000"])
+    assert (e.stdout, e.returncode) == ("true\n", 0), e.stderr
+    lines = {number for number, line in enumerate(GO.splitlines()[1:], 2) if "func inner" in line}
+    first = lines.pop()
+    inner = 0
+    for path, node in walk(e.report()["tree"]):
+        if node["samples"] and node["name"] == "main.inner":
+            assert node["file"].endswith("/loops.go") and first <= node["line"] <= first + 6, node
+            assert "main.middle" in names(path)
+            inner += node["samples"]
+    assert inner >= 0.8 * e.report()["quality"]["samples"] >= 20
 
 
 def test_static_go_is_said(made, needs, tmp_path):
