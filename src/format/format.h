@@ -326,6 +326,7 @@ enum hyb_unmeasured {
 	HYB_UNMEASURED_RIGHTS = 4, /* it has other rights (setuid, setgid) */
 	HYB_UNMEASURED_ENVIRONMENT = 5, /* its environment does not have the runtime in LD_PRELOAD */
 	HYB_UNMEASURED_MEMORY = 6, /* it runs in its parent's memory (clone() with CLONE_VM) */
+	HYB_UNMEASURED_SANITIZER = 7, /* built with AddressSanitizer; hybrid-run alone sees it */
 };
 
 /* A process, this one or a child of it, is about to execute a program, or did. */

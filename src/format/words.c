@@ -86,7 +86,8 @@ WORDS(unmeasured,
 	[HYB_UNMEASURED_LIBC] = {"libc", "it has another C library"},
 	[HYB_UNMEASURED_RIGHTS] = {"rights", "it runs with other rights"},
 	[HYB_UNMEASURED_ENVIRONMENT] = {"environment", "it was started without the environment of its parent"},
-	[HYB_UNMEASURED_MEMORY] = {"memory", "it runs in the memory of its parent"});
+	[HYB_UNMEASURED_MEMORY] = {"memory", "it runs in the memory of its parent"},
+	[HYB_UNMEASURED_SANITIZER] = {"sanitizer", "it is built with AddressSanitizer"});
 
 WORDS(thread_level,
 	{"single", NULL},

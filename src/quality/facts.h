@@ -29,6 +29,16 @@ struct fact_damage {
 	size_t text_count; /* at most FACTS_DAMAGE_TEXTS */
 };
 
+/* What is said of such files. */
+#define FACTS_CHANGED "changed since the run, names may be wrong"
+#define FACTS_GONE "gone since the run, names may be missing"
+
+/* Each path once. */
+struct fact_paths {
+	const char **list;
+	size_t count;
+};
+
 /* Owns its texts. The order of everything is that of the texts, whichever process came first. */
 struct facts {
 	struct images images; /* of all experiments */
@@ -40,8 +50,8 @@ struct facts {
 	size_t ranks; /* processes of MPI, */
 	size_t traced; /* of them with a trace that has regions, */
 	uint64_t traced_bytes; /* of so many bytes */
-	const char **changed; /* paths of binaries that are not what they were in the run, each once */
-	size_t changed_count;
+	struct fact_paths changed; /* binaries that are not what they were in the run */
+	struct fact_paths gone; /* binaries that are not there any more */
 	struct fact_note *notes; /* each text once, the most severe first */
 	size_t note_count;
 	struct fact_python *pythons; /* each text once */

@@ -45,16 +45,16 @@ static void count_trace(const struct hyb_process *process, struct facts *facts)
 
 /* The texts are the facts' own. 0 or HYB_ENOMEM, as all that adds. */
 
-static int add_changed(struct facts *facts, const char *path)
+static int add_path(struct facts *facts, struct fact_paths *to, const char *path)
 {
 	const char *text = strings_get(&facts->strings, path);
 
-	for (size_t i = 0; i < facts->changed_count; i++)
-		if (facts->changed[i] == text)
+	for (size_t i = 0; i < to->count; i++)
+		if (to->list[i] == text)
 			return 0;
-	if (!text || !ARRAY_ROOM(facts->changed, facts->changed_count))
+	if (!text || !ARRAY_ROOM(to->list, to->count))
 		return HYB_ENOMEM;
-	facts->changed[facts->changed_count++] = text;
+	to->list[to->count++] = text;
 	return 0;
 }
 
@@ -105,17 +105,19 @@ static int add_damage(struct facts *facts, size_t experiment, const char *words)
 
 /* ------------------------------------------------------------- gathering */
 
-static bool is_changed(const struct hyb_module *module)
+static int check_module(struct facts *facts, const struct hyb_module *module)
 {
 	struct stat st;
 
 	if (stat(module->path, &st))
-		return errno == ENOENT;
-	return (uint64_t)st.st_size != module->file_size || (module->mtime && st.st_mtime != module->mtime);
+		return errno == ENOENT ? add_path(facts, &facts->gone, module->path) : 0;
+	if ((uint64_t)st.st_size == module->file_size && (!module->mtime || st.st_mtime == module->mtime))
+		return 0;
+	return add_path(facts, &facts->changed, module->path);
 }
 
 /* All processes have much the same modules: `checked` has those that were looked at. */
-static int gather_changed(const struct hyb_process *process, struct strings *checked, struct facts *facts)
+static int gather_modules(const struct hyb_process *process, struct strings *checked, struct facts *facts)
 {
 	for (size_t m = 0; m < process->module_count; m++) {
 		const struct hyb_module *module = &process->modules[m];
@@ -130,7 +132,7 @@ static int gather_changed(const struct hyb_process *process, struct strings *che
 			return HYB_ENOMEM;
 		out = !strings_get(checked, key);
 		free(key);
-		if (out || (checked->count > count && is_changed(module) && add_changed(facts, module->path)))
+		if (out || (checked->count > count && check_module(facts, module)))
 			return HYB_ENOMEM;
 	}
 	return 0;
@@ -163,7 +165,7 @@ static bool is_repeated(const struct hyb_process *process, size_t n)
 
 static int gather_process(const struct hyb_process *process, struct strings *checked, struct facts *facts)
 {
-	int r = gather_changed(process, checked, facts);
+	int r = gather_modules(process, checked, facts);
 
 	count_trace(process, facts);
 	for (size_t n = 0; !r && n < process->note_count; n++)
@@ -226,6 +228,12 @@ static int compare_texts(const void *a, const void *b)
 	return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
+static void sort_paths(struct fact_paths *paths)
+{
+	if (paths->count)
+		qsort(paths->list, paths->count, sizeof(*paths->list), compare_texts);
+}
+
 /* In an order that does not depend on which process came first. */
 static void sort(struct facts *facts)
 {
@@ -233,8 +241,8 @@ static void sort(struct facts *facts)
 		qsort(facts->notes, facts->note_count, sizeof(*facts->notes), compare_notes);
 	if (facts->python_count)
 		qsort(facts->pythons, facts->python_count, sizeof(*facts->pythons), compare_pythons);
-	if (facts->changed_count)
-		qsort(facts->changed, facts->changed_count, sizeof(*facts->changed), compare_texts);
+	sort_paths(&facts->changed);
+	sort_paths(&facts->gone);
 }
 
 struct facts *facts_gather_part(const struct quality *quality)
@@ -304,7 +312,8 @@ void facts_free(struct facts *facts)
 	for (size_t e = 0; e < facts->experiment_count; e++)
 		free(facts->damage[e].texts);
 	free(facts->damage);
-	free(facts->changed);
+	free(facts->changed.list);
+	free(facts->gone.list);
 	free(facts->notes);
 	free(facts->pythons);
 	account_release(&facts->account);
@@ -315,15 +324,21 @@ void facts_free(struct facts *facts)
 
 /* --------------------------------------------------------------- merging */
 
+static void pack_paths(const struct fact_paths *paths, struct blob *blob)
+{
+	blob_put(blob, paths->count);
+	for (size_t i = 0; i < paths->count; i++)
+		blob_put_text(blob, paths->list[i]);
+}
+
 void facts_pack(const struct facts *facts, struct blob *blob)
 {
 	images_pack(&facts->images, blob);
 	blob_put(blob, facts->ranks);
 	blob_put(blob, facts->traced);
 	blob_put(blob, facts->traced_bytes);
-	blob_put(blob, facts->changed_count);
-	for (size_t i = 0; i < facts->changed_count; i++)
-		blob_put_text(blob, facts->changed[i]);
+	pack_paths(&facts->changed, blob);
+	pack_paths(&facts->gone, blob);
 	blob_put(blob, facts->note_count);
 	for (size_t i = 0; i < facts->note_count; i++) {
 		blob_put_text(blob, facts->notes[i].text);
@@ -343,12 +358,21 @@ void facts_pack(const struct facts *facts, struct blob *blob)
 	}
 }
 
-static int unpack_said(struct facts *facts, struct blob_reader *from)
+static int unpack_paths(struct facts *facts, struct fact_paths *to, struct blob_reader *from)
 {
 	int r = 0;
 
 	for (size_t left = blob_get_count(from); !r && left; left--)
-		r = add_changed(facts, blob_get_text(from));
+		r = add_path(facts, to, blob_get_text(from));
+	return r;
+}
+
+static int unpack_said(struct facts *facts, struct blob_reader *from)
+{
+	int r = unpack_paths(facts, &facts->changed, from);
+
+	if (!r)
+		r = unpack_paths(facts, &facts->gone, from);
 	for (size_t left = blob_get_count(from); !r && left; left--) {
 		const char *text = blob_get_text(from);
 		unsigned severity = (unsigned)blob_get(from);

@@ -7,6 +7,7 @@
 
 #include "base/array.h"
 #include "format/format.h"
+#include "format/words.h"
 #include "profile/running.h"
 
 /* ---------------------------------------------------------------- adding */
@@ -87,6 +88,18 @@ static int read_status(const char *text)
 	return sscanf(text, "exit %d", &status) == 1 ? (status & 0xff) << 8 : SIGKILL;
 }
 
+/* Why the command could not be measured, as hybrid-run saw it before. */
+static unsigned unmeasured(const struct hyb_experiment *e)
+{
+	const char *why = hyb_experiment_value(e, "unmeasured");
+	unsigned found = HYB_UNMEASURED_NOT_KNOWN;
+
+	for (unsigned i = 0; why && word_known(&words_unmeasured, i); i++)
+		if (!strcmp(word_key(&words_unmeasured, i), why))
+			found = i;
+	return found;
+}
+
 /* A process that hybrid-run waited for. */
 static int add_waited(struct image *image, uint32_t pid, uint64_t cpu, const char *status,
 	const struct hyb_experiment *e, struct strings *strings)
@@ -95,7 +108,9 @@ static int add_waited(struct image *image, uint32_t pid, uint64_t cpu, const cha
 	const char *program = hyb_experiment_value(e, "program");
 	int r = add_end(image, &end);
 
-	return r || !program ? r : add_program(image, (struct hyb_program){0, pid, 0, program}, strings);
+	if (r || !program)
+		return r;
+	return add_program(image, (struct hyb_program){0, pid, unmeasured(e), program}, strings);
 }
 
 /* "rank NUMBER HOST PID WALL_NS USER_NS SYSTEM_NS STATUS [COMMAND]": each had a hybrid-run of its own. */

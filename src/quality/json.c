@@ -103,6 +103,14 @@ static void put_python(struct json *json, const struct facts *facts, const struc
 	json_end(json);
 }
 
+static void put_paths(struct json *json, const char *name, const struct fact_paths *paths)
+{
+	json_array(json, name);
+	for (size_t i = 0; i < paths->count; i++)
+		json_text(json, NULL, paths->list[i]);
+	json_end(json);
+}
+
 static void put_facts(struct json *json, const struct facts *facts, const struct profile_quality *q)
 {
 	if (facts->python_count)
@@ -111,10 +119,8 @@ static void put_facts(struct json *json, const struct facts *facts, const struct
 	json_number(json, "running", facts->running);
 	json_number(json, "replaced", facts->replaced);
 	json_number(json, "stopped", facts->stopped);
-	json_array(json, "changed");
-	for (size_t i = 0; i < facts->changed_count; i++)
-		json_text(json, NULL, facts->changed[i]);
-	json_end(json);
+	put_paths(json, "changed", &facts->changed);
+	put_paths(json, "gone", &facts->gone);
 	json_array(json, "notes");
 	for (size_t i = 0; i < facts->note_count; i++) {
 		json_object(json, NULL);

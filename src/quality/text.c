@@ -200,17 +200,17 @@ static void put_warning(struct remarks *remarks, uint64_t count, const char *one
 	remarks_add(remarks, true, "note", &text);
 }
 
-static void put_changed(struct remarks *remarks, const struct facts *facts)
+static void put_binaries(struct remarks *remarks, const char *what, const struct fact_paths *paths)
 {
 	struct text text = text_begin();
 
-	if (!facts->changed_count)
+	if (!paths->count)
 		return;
-	text_add(&text, "changed since the run, names may be wrong:");
-	for (size_t i = 0; i < facts->changed_count && i < LIST_MAX; i++)
-		text_add(&text, "%s %s", i ? "," : "", facts->changed[i]);
-	if (facts->changed_count > LIST_MAX)
-		text_add(&text, ", %zu more", facts->changed_count - LIST_MAX);
+	text_add(&text, "%s:", what);
+	for (size_t i = 0; i < paths->count && i < LIST_MAX; i++)
+		text_add(&text, "%s %s", i ? "," : "", paths->list[i]);
+	if (paths->count > LIST_MAX)
+		text_add(&text, ", %zu more", paths->count - LIST_MAX);
 	remarks_add(remarks, true, "note", &text);
 }
 
@@ -285,7 +285,8 @@ static void put_facts(struct remarks *remarks, const struct facts *facts, const 
 		remarks, q->threads_lost, "thread could not be measured", "threads could not be measured");
 	for (size_t i = 0; i < facts->note_count; i++)
 		put_note(remarks, &facts->notes[i]);
-	put_changed(remarks, facts);
+	put_binaries(remarks, FACTS_CHANGED, &facts->changed);
+	put_binaries(remarks, FACTS_GONE, &facts->gone);
 }
 
 void quality_remarks(const struct quality *quality, const struct profile *profile, struct remarks *remarks)

@@ -1,5 +1,6 @@
 #include "run/experiment.h"
 
+#include "format/words.h"
 #include "run/say.h"
 
 #include <dirent.h>
@@ -259,13 +260,15 @@ static void put_ranks(FILE *out, const struct ranks *ranks)
 }
 
 static void put_beginning(FILE *out, const struct experiment *e, const struct options *options,
-	const char *program, char **words)
+	const struct program *program, char **words)
 {
 	put(out, "hybrid", HYBRID_VERSION);
 	put_words(out, "command", options->command);
 	if (words != options->command)
 		put_words(out, "ran", words);
-	put_surroundings(out, program);
+	put_surroundings(out, program->path);
+	if (program->unmeasured)
+		put(out, "unmeasured", word_key(&words_unmeasured, program->unmeasured));
 	put_time(out, "started", e->started);
 	fputs("options ", out);
 	options_print(options, out);
@@ -305,8 +308,8 @@ static int close_record(const struct experiment *e, FILE *out)
 	return failed ? -1 : 0;
 }
 
-int experiment_begin(
-	const struct experiment *e, const struct options *options, const char *program, char **words)
+int experiment_begin(const struct experiment *e, const struct options *options, const struct program *program,
+	char **words)
 {
 	FILE *out = open_record(e, "we");
 

@@ -4,6 +4,7 @@
 
 #include "run/child.h"
 #include "run/options.h"
+#include "run/program.h"
 #include "run/ranks/ranks.h"
 
 #include <limits.h>
@@ -28,8 +29,8 @@ int experiment_create(const char *wanted, const char *program, struct experiment
  * Writes the file `experiment`: what runs, with the words it is executed with.
  * 0, or -1 after a line on stderr.
  */
-int experiment_begin(const struct experiment *experiment, const struct options *options, const char *program,
-	char **words);
+int experiment_begin(const struct experiment *experiment, const struct options *options,
+	const struct program *program, char **words);
 
 /* Adds how the ranks of a launch went, each with a line; status and times are of all. Removes the files of
  * ranks.h. 0 or -1, as above. */

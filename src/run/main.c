@@ -283,8 +283,7 @@ static int start(const struct run *run, struct outcome *ret)
 
 	if (!words)
 		say("no memory");
-	else if (run->experiment.joined ||
-		 !experiment_begin(&run->experiment, &run->options, program->path, words))
+	else if (run->experiment.joined || !experiment_begin(&run->experiment, &run->options, program, words))
 		result = child_run(program->path, words, environ, ret);
 	if (words != run->options.command)
 		free(words);

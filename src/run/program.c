@@ -154,6 +154,12 @@ static void look_inside(struct program *program, int fd, bool *ret_sanitized)
 	munmap(file, (size_t)st.st_size);
 }
 
+static void set_obstacle(struct program *program, enum hyb_unmeasured why, const char *text)
+{
+	program->unmeasured = why;
+	snprintf(program->obstacle, sizeof(program->obstacle), "%s", text);
+}
+
 /*
  * Where the dynamic linker could not load the runtime it would say so on the
  * program's stderr; another C library would load it, miss glibc's functions
@@ -169,24 +175,26 @@ static void inspect_elf(struct program *program, int fd, const ElfW(Ehdr) * elf)
 		return;
 	look_inside(program, fd, &sanitized);
 	if (elf->e_ident[EI_CLASS] != own.e_ident[EI_CLASS]) {
-		strcpy(program->obstacle, "is a 32-bit program");
+		set_obstacle(program, HYB_UNMEASURED_FOREIGN, "is a 32-bit program");
 		program->preload = false;
 	} else if (elf->e_machine != own.e_machine || elf->e_ident[EI_DATA] != own.e_ident[EI_DATA]) {
-		strcpy(program->obstacle, "is built for another kind of machine");
+		set_obstacle(program, HYB_UNMEASURED_FOREIGN, "is built for another kind of machine");
 		program->preload = false;
 	} else if (!read_interp(fd, elf, interp)) {
 		return;
 	} else if (!*interp) {
-		strcpy(program->obstacle, "is static");
+		set_obstacle(program, HYB_UNMEASURED_STATIC, "is static");
 	} else if (strcmp(path_base(own_interp), path_base(interp))) {
+		set_obstacle(program, HYB_UNMEASURED_LIBC, "");
 		snprintf(program->obstacle, sizeof(program->obstacle), "uses another C library (%.60s)",
 			path_base(interp));
 		program->preload = false;
 	} else if (sanitized) {
-		strcpy(program->obstacle, "is built with AddressSanitizer");
+		set_obstacle(program, HYB_UNMEASURED_SANITIZER, "is built with AddressSanitizer");
 		program->preload = false;
 	} else if (changes_rights(fd)) {
-		strcpy(program->obstacle, "runs with other rights (setuid, setgid or capabilities)");
+		set_obstacle(program, HYB_UNMEASURED_RIGHTS,
+			"runs with other rights (setuid, setgid or capabilities)");
 	}
 }
 
@@ -208,7 +216,7 @@ void program_inspect(struct program *program)
 	ssize_t length;
 	int fd;
 
-	program->obstacle[0] = 0;
+	set_obstacle(program, HYB_UNMEASURED_NOT_KNOWN, "");
 	program->preload = true;
 	program->text = false;
 	for (int depth = 0; next && depth <= SCRIPT_DEPTH; depth++) {

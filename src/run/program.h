@@ -5,11 +5,14 @@
 #include <limits.h>
 #include <stdbool.h>
 
+#include "format/format.h"
+
 struct program {
 	char path[PATH_MAX]; /* as it is executed */
 	char script[PATH_MAX]; /* what `path` is started to interpret, "" if it is the program itself */
 	char option[256]; /* in front of the script, "" if there is none */
 	char obstacle[128]; /* why it cannot be measured, "" if nothing speaks against it: "is static" */
+	enum hyb_unmeasured unmeasured; /* the same, in short */
 	bool preload; /* false: preloading would make the dynamic linker complain, or fail */
 	bool launcher; /* starts an MPI program, and is not itself measured */
 	bool static_mpi; /* has MPI in itself */

@@ -102,13 +102,13 @@ static void warn_of_files(struct snapshot *s, const struct facts *facts)
 			plural(places - 1, " is", "s are"));
 }
 
-static void warn_of_code(struct snapshot *s, const struct facts *facts)
+static void warn_of_code(struct snapshot *s, const char *what, const struct fact_paths *paths)
 {
-	if (!facts->changed_count)
+	if (!paths->count)
 		return;
-	warn(s, "changed since the run, names may be wrong: %.100s", facts->changed[0]);
-	if (facts->changed_count > 1)
-		warn(s, "%zu more", facts->changed_count - 1);
+	warn(s, "%s: %.100s", what, paths->list[0]);
+	if (paths->count > 1)
+		warn(s, "%zu more", paths->count - 1);
 }
 
 static void warn_of_notes(struct snapshot *s, const struct facts *facts)
@@ -137,7 +137,8 @@ static int warn_of_side(struct snapshot *s, const struct selection *part, size_t
 			figure_number(profile_quality(profile)->threads_lost, n),
 			plural(profile_quality(profile)->threads_lost, "", "s"));
 	warn_of_notes(s, facts);
-	warn_of_code(s, facts);
+	warn_of_code(s, FACTS_CHANGED, &facts->changed);
+	warn_of_code(s, FACTS_GONE, &facts->gone);
 	warn_of_names(s, profile);
 	facts_free(facts);
 	return 0;

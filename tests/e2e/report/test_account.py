@@ -103,6 +103,25 @@ def test_static_program_itself(measure, static_burn):
     assert f"{e.values['command']} ended by exit 0" in run(HYBRID_REPORT, e.path).stderr
 
 
+def test_static_command_with_measured_children(measure, compile_c, burn, tmp_path):
+    """hybrid-run saw why the command is not measured; a program that was removed is gone, and not changed."""
+    command = compile_c("#include <stdlib.h>\nint main(int c, char **v) { return c < 2 || system(v[1]); }\n", "-static")
+    gone = tmp_path / "gone"
+    shutil.copy(burn, gone)
+    e = measure(command, f"{gone} 50; true", options=["-q"])
+    gone.unlink()
+    found = missing(account_of(e))
+    assert list(found) == [(command.name, "static")] and e.values["unmeasured"] == "static"
+    quality = e.report()["quality"]
+    assert (quality["changed"], quality["gone"]) == ([], [str(gone)])
+    text = " ".join(run(HYBRID_REPORT, e.path).stdout.split())
+    assert "not measured: it is static" in text and "gone since the run, names may be missing: " in text
+    assert "changed since the run" not in text
+    shutil.copy("/bin/true", gone)
+    quality = e.report()["quality"]
+    assert (quality["changed"], quality["gone"]) == ([str(gone)], [])
+
+
 def test_many_short_processes(measure):
     """Most of their time is that before and around their measurement."""
     e = measure("sh", "-c", "i=0; while [ $i -lt 200 ]; do /bin/true; i=$((i+1)); done")

@@ -34,7 +34,7 @@ static void test_all_known(void **state)
 	check(&words_node, 1, HYB_NODE_RANGE + 1);
 	check(&words_message, 1, HYB_MESSAGE_WRITE + 1);
 	check(&words_event, 1, HYB_EVENT_UNMEASURED + 1);
-	check(&words_unmeasured, 0, HYB_UNMEASURED_MEMORY + 1);
+	check(&words_unmeasured, 0, HYB_UNMEASURED_SANITIZER + 1);
 }
 
 static void test_not_known(void **state)
