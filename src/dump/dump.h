@@ -3,7 +3,6 @@
 #define DUMP_H
 
 #include "reader/experiment.h"
-#include "reader/trace.h"
 #include "out.h"
 
 /* A file of several processes; what dump_header() shows of one it shows of each of them. */

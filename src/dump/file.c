@@ -1,6 +1,5 @@
 /* hybrid-dump: header, chunks and definitions, as they lie in the file. */
 #include "format/words.h"
-#include "reader/defs.h"
 #include "dump.h"
 
 void dump_file(struct out *out, const struct file *file)
@@ -117,28 +116,12 @@ void dump_chunks(struct out *out, const struct process *process)
 
 /* ------------------------------------------------------------ definitions */
 
-/* Strings that do not fit their record are damage, which the reader describes. */
-static void show_strings(struct out *out, const struct hyb_def *def, size_t head, const char *a_field,
-	size_t a_len, const char *b_field, size_t b_len)
-{
-	const char *a, *b = NULL;
-
-	if (!def_strings(def, head, a_len, &a, b_len, b_field ? &b : NULL)) {
-		out_flag(out, "damaged", true);
-		return;
-	}
-	out_text(out, a_field, a);
-	if (b_field)
-		out_text(out, b_field, b);
-}
-
 static void show_region(struct out *out, const struct hyb_def *def)
 {
 	const struct hyb_def_region *d = (const struct hyb_def_region *)def;
 
 	out_word(out, "kind", word_key(&words_region, d->kind));
 	out_number(out, "line", d->line);
-	show_strings(out, def, sizeof(*d), "name", d->name_len, "file", d->file_len);
 }
 
 static void show_module(struct out *out, const struct hyb_def *def)
@@ -150,7 +133,6 @@ static void show_module(struct out *out, const struct hyb_def *def)
 	out_bytes(out, "build_id", d->build_id, id_len);
 	out_number(out, "file_size", d->file_size);
 	out_signed(out, "mtime", d->mtime);
-	show_strings(out, def, sizeof(*d), "path", d->path_len, NULL, 0);
 }
 
 static void show_map(struct out *out, const struct hyb_def *def)
@@ -165,20 +147,12 @@ static void show_map(struct out *out, const struct hyb_def *def)
 	out_number(out, "unloaded", d->unloaded);
 }
 
-static void show_metadata(struct out *out, const struct hyb_def *def)
-{
-	const struct hyb_def_metadata *d = (const struct hyb_def_metadata *)def;
-
-	show_strings(out, def, sizeof(*d), "key", d->key_len, "value", d->value_len);
-}
-
 static void show_note(struct out *out, const struct hyb_def *def)
 {
 	const struct hyb_def_note *d = (const struct hyb_def_note *)def;
 
 	out_number(out, "tick", d->tick);
 	out_word(out, "severity", word_key(&words_severity, d->severity));
-	show_strings(out, def, sizeof(*d), "text", d->text_len, NULL, 0);
 }
 
 static void show_counter(struct out *out, const struct hyb_def *def)
@@ -186,14 +160,6 @@ static void show_counter(struct out *out, const struct hyb_def *def)
 	const struct hyb_def_counter *d = (const struct hyb_def_counter *)def;
 
 	out_word(out, "values", word_key(&words_number, d->type));
-	show_strings(out, def, sizeof(*d), "name", d->name_len, "unit", d->unit_len);
-}
-
-static void show_text(struct out *out, const struct hyb_def *def)
-{
-	const struct hyb_def_text *d = (const struct hyb_def_text *)def;
-
-	show_strings(out, def, sizeof(*d), "text", d->len, NULL, 0);
 }
 
 static void show_child(struct out *out, const struct hyb_def *def)
@@ -203,7 +169,6 @@ static void show_child(struct out *out, const struct hyb_def *def)
 	out_number(out, "tick", d->tick);
 	out_word(out, "kind", word_key(&words_child, d->kind));
 	out_number(out, "pid", d->pid);
-	show_strings(out, def, sizeof(*d), "path", d->path_len, NULL, 0);
 }
 
 static void show_ended(struct out *out, const struct hyb_def *def)
@@ -223,7 +188,6 @@ static void show_program(struct out *out, const struct hyb_def *def)
 	out_number(out, "tick", d->tick);
 	out_number(out, "pid", d->pid);
 	out_word(out, "unmeasured", word_key(&words_unmeasured, d->unmeasured));
-	show_strings(out, def, sizeof(*d), "path", d->path_len, NULL, 0);
 }
 
 static void show_world(struct out *out, const struct hyb_def *def)
@@ -249,7 +213,6 @@ static void show_handle(struct out *out, const struct hyb_def *def)
 	out_number(out, "ranks", d->size);
 	out_number(out, "remote", d->remote);
 	out_number(out, "group", d->group);
-	show_strings(out, def, sizeof(*d), "name", d->name_len, NULL, 0);
 }
 
 static void show_handle_name(struct out *out, const struct hyb_def *def)
@@ -257,7 +220,6 @@ static void show_handle_name(struct out *out, const struct hyb_def *def)
 	const struct hyb_def_handle_name *d = (const struct hyb_def_handle_name *)def;
 
 	out_number(out, "id", d->id);
-	show_strings(out, def, sizeof(*d), "name", d->name_len, NULL, 0);
 }
 
 static void show_clock(struct out *out, const struct hyb_def *def)
@@ -281,45 +243,44 @@ static void show_metric(struct out *out, const struct hyb_def *def)
 	out_flag(out, "estimated", d->flags & HYB_METRIC_ESTIMATED);
 	out_flag(out, "process", d->flags & HYB_METRIC_PROCESS);
 	out_flag(out, "uneven", d->flags & HYB_METRIC_UNEVEN);
-	show_strings(out, def, sizeof(*d), "name", d->name_len, "unit", d->unit_len);
-	show_strings(out, def, sizeof(*d) + d->name_len + d->unit_len + 2u, "text", d->text_len, NULL, 0);
 }
 
-static const struct {
-	size_t size; /* of the structure */
-	void (*show)(struct out *out, const struct hyb_def *def);
-} shows[] = {
-	[HYB_DEF_REGION] = {sizeof(struct hyb_def_region), show_region},
-	[HYB_DEF_MODULE] = {sizeof(struct hyb_def_module), show_module},
-	[HYB_DEF_MAP] = {sizeof(struct hyb_def_map), show_map},
-	[HYB_DEF_METADATA] = {sizeof(struct hyb_def_metadata), show_metadata},
-	[HYB_DEF_NOTE] = {sizeof(struct hyb_def_note), show_note},
-	[HYB_DEF_COUNTER] = {sizeof(struct hyb_def_counter), show_counter},
-	[HYB_DEF_TEXT] = {sizeof(struct hyb_def_text), show_text},
-	[HYB_DEF_CHILD] = {sizeof(struct hyb_def_child), show_child},
-	[HYB_DEF_WORLD] = {sizeof(struct hyb_def_world), show_world},
-	[HYB_DEF_HANDLE] = {sizeof(struct hyb_def_handle), show_handle},
-	[HYB_DEF_HANDLE_NAME] = {sizeof(struct hyb_def_handle_name), show_handle_name},
-	[HYB_DEF_CLOCK] = {sizeof(struct hyb_def_clock), show_clock},
-	[HYB_DEF_METRIC] = {sizeof(struct hyb_def_metric), show_metric},
-	[HYB_DEF_ENDED] = {sizeof(struct hyb_def_ended), show_ended},
-	[HYB_DEF_PROGRAM] = {sizeof(struct hyb_def_program), show_program},
+static void (*const shows[])(struct out *out, const struct hyb_def *def) = {
+	[HYB_DEF_REGION] = show_region,
+	[HYB_DEF_MODULE] = show_module,
+	[HYB_DEF_MAP] = show_map,
+	[HYB_DEF_NOTE] = show_note,
+	[HYB_DEF_COUNTER] = show_counter,
+	[HYB_DEF_CHILD] = show_child,
+	[HYB_DEF_WORLD] = show_world,
+	[HYB_DEF_HANDLE] = show_handle,
+	[HYB_DEF_HANDLE_NAME] = show_handle_name,
+	[HYB_DEF_CLOCK] = show_clock,
+	[HYB_DEF_METRIC] = show_metric,
+	[HYB_DEF_ENDED] = show_ended,
+	[HYB_DEF_PROGRAM] = show_program,
 };
 
+/* Damage is what the reader describes. */
 static void show_def(struct out *out, uint64_t id, const struct hyb_def *def)
 {
-	bool known = def->type < sizeof(shows) / sizeof(shows[0]) && shows[def->type].show;
+	const struct def_kind *kind = def_kind(def->type);
+	const char *texts[DEF_TEXTS];
 
 	out_begin(out, "def");
 	out_hex(out, "offset", id);
 	out_word(out, "type", word_key(&words_def, def->type));
-	if (!known)
+	if (!kind)
 		out_number(out, "number", def->type);
 	out_number(out, "size", def->size);
-	if (known && def->size >= shows[def->type].size)
-		shows[def->type].show(out, def);
-	else if (known)
+	if (kind && def->size >= kind->size && def->type < sizeof(shows) / sizeof(shows[0]) &&
+		shows[def->type])
+		shows[def->type](out, def);
+	if (kind && !def_texts(def, texts))
 		out_flag(out, "damaged", true);
+	else
+		for (unsigned i = 0; kind && i < DEF_TEXTS && kind->texts[i].name; i++)
+			out_text(out, kind->texts[i].name, texts[i]);
 	out_end(out);
 }
 
@@ -328,12 +289,13 @@ void dump_defs(struct out *out, const struct process *process, void *buffer)
 	for (size_t i = 0; i < process->chunk_count; i++) {
 		const struct chunk *chunk = process->chunks[i];
 		const struct hyb_def *def;
-		struct defs defs;
+		struct def_cursor defs;
 
 		if (chunk->kind != HYB_CHUNK_DEFS)
 			continue;
-		defs_init(&defs, buffer, file_read_chunk(process->file, chunk, buffer, process->damage));
-		while ((def = defs_next(&defs)))
-			show_def(out, chunk->offset + defs_offset(&defs, def), def);
+		def_cursor_init(
+			&defs, buffer, file_read_chunk(process->file, chunk, buffer, process->damage));
+		while ((def = def_cursor_next(&defs)))
+			show_def(out, chunk->offset + def_cursor_offset(&defs, def), def);
 	}
 }

@@ -1,34 +1,7 @@
 /* hybrid-dump: what MPI did, in nodes, trace records and events. */
+#include "format/mpi_record.h"
 #include "format/words.h"
-#include "reader/mpi_record.h"
 #include "dump.h"
-
-enum fields { ON = 32, WHO = 1, TAG = 2, BYTES = 4, PLACE = 8, ERROR = 16 };
-
-static const struct {
-	const char *word;
-	unsigned fields;
-} others[] = {
-	[HYB_OTHER_SEND] = {"send", WHO | TAG | BYTES},
-	[HYB_OTHER_RECV] = {"recv", WHO | TAG | BYTES},
-	[HYB_OTHER_POSTED] = {"posted", 0},
-	[HYB_OTHER_SENT] = {"sent", 0},
-	[HYB_OTHER_TESTED] = {"tested", 0},
-	[HYB_OTHER_CANCELLED] = {"cancelled", 0},
-	[HYB_OTHER_COLLECTIVE] = {"collective", WHO | BYTES},
-	[HYB_OTHER_COLLECTED] = {"collected", 0},
-	[HYB_OTHER_PUT] = {"put", WHO | BYTES},
-	[HYB_OTHER_GET] = {"get", WHO | BYTES},
-	[HYB_OTHER_UPDATE] = {"update", WHO | BYTES},
-	[HYB_OTHER_EPOCH] = {"epoch", WHO},
-	[HYB_OTHER_READ] = {"read", WHO | BYTES | PLACE},
-	[HYB_OTHER_WRITE] = {"write", WHO | BYTES | PLACE},
-	[HYB_OTHER_DONE] = {"done", 0},
-	[HYB_OTHER_FAILED] = {"failed", ERROR},
-	[HYB_OTHER_CREATED] = {"created", ON},
-	[HYB_OTHER_FREED] = {"freed", ON},
-	[HYB_OTHER_UNMEASURED] = {"unmeasured", 0},
-};
 
 /* A rank of the own world or of another one; nothing if there is none. */
 static void show_peer(struct out *out, uint32_t peer)
@@ -64,39 +37,41 @@ void dump_message_key(struct out *out, uint64_t key)
 	show_peer(out, HYB_MESSAGE_PEER(key));
 }
 
+static void show_numbers(struct out *out, const struct mpi_record_kind *kind, const struct mpi_record *mpi)
+{
+	if (mpi->unmeasured)
+		out_flag(out, "unmeasured", true);
+	if (mpi_record_has(kind, MPI_NUMBER_HANDLE))
+		out_number(out, "handle", mpi->handle);
+	show_peer(out, (uint32_t)mpi->peer);
+	if (mpi_record_has(kind, MPI_NUMBER_TAG))
+		out_signed(out, "tag", mpi->tag);
+	if (kind->message)
+		show_bytes(out, mpi->sent, mpi->received);
+	if (mpi_record_has(kind, MPI_NUMBER_ERROR))
+		out_signed(out, "error", mpi->error);
+	show_rest(out, mpi->offset - 1, mpi->request);
+}
+
 void dump_other(struct out *out, const struct trace_record *record)
 {
-	struct mpi_record mpi;
+	struct mpi_record mpi = {.what = (uint8_t)record->id};
 	int result = mpi_record_decode(record->id, record->body, record->value, &mpi);
-	unsigned fields;
+	const struct mpi_record_kind *kind = result ? mpi_record_kind(mpi.what) : NULL;
 
 	if (record->id == HYB_OTHER_METRICS) {
 		out_word(out, "kind", "metrics");
 		return;
 	}
-	out_word(out, "kind", result ? others[result > 0 ? mpi.what : record->id].word : "other");
+	out_word(out, "kind", kind ? kind->name : result ? "unmeasured" : "other");
 	if (!result) {
 		out_number(out, "subtype", record->id);
 		out_number(out, "bytes", record->value);
-	}
-	if (result < 0)
+	} else if (result < 0) {
 		out_flag(out, "damaged", true);
-	if (result <= 0)
-		return;
-	fields = others[mpi.what].fields;
-	if (mpi.unmeasured)
-		out_flag(out, "unmeasured", true);
-	if (fields & WHO) {
-		out_number(out, "handle", mpi.handle);
-		show_peer(out, mpi.peer);
+	} else {
+		show_numbers(out, kind, &mpi);
 	}
-	if (fields & TAG)
-		out_signed(out, "tag", mpi.tag);
-	if (fields & BYTES)
-		show_bytes(out, mpi.sent, mpi.received);
-	if (fields & ERROR)
-		out_signed(out, "error", mpi.error);
-	show_rest(out, mpi.offset, mpi.request);
 }
 
 void dump_mpi_event(struct out *out, const struct hyb_event *event)

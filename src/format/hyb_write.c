@@ -194,21 +194,12 @@ static uint16_t length_of(struct hyb_write *w, const char *text)
 	return (uint16_t)length;
 }
 
-struct text {
-	const char *data;
-	uint16_t length;
-};
-
-static uint64_t define(struct hyb_write *w, enum hyb_def_type type, const void *head, size_t head_size,
-	const struct text *texts, size_t count)
+static uint64_t define(
+	struct hyb_write *w, enum hyb_def_type type, const void *head, const char *const *texts)
 {
-	size_t size = head_size;
+	uint32_t size = def_size(type, head);
 	struct hyb_def *def;
-	char *at;
 
-	for (size_t i = 0; i < count; i++)
-		size += texts[i].length + 1u;
-	size = (size + 7) & ~(size_t)7;
 	if (!w->defs.chunk || w->defs.used + size > w->defs.size) {
 		uint32_t next = w->defs.chunk ? w->defs.size * 2 : CHUNK_FIRST;
 
@@ -216,15 +207,8 @@ static uint64_t define(struct hyb_write *w, enum hyb_def_type type, const void *
 		claim(w, &w->defs, HYB_CHUNK_DEFS, next < HYB_SEGMENT ? next : HYB_SEGMENT, 0);
 	}
 	def = (struct hyb_def *)((char *)w->defs.chunk + w->defs.used);
-	memcpy(def, head, head_size);
-	at = (char *)def + head_size;
-	for (size_t i = 0; i < count; i++) {
-		if (texts[i].length)
-			memcpy(at, texts[i].data, texts[i].length);
-		at[texts[i].length] = 0;
-		at += texts[i].length + 1u;
-	}
-	*def = (struct hyb_def){HYB_DEF_MAGIC, (uint16_t)type, (uint32_t)size};
+	def_put(def, type, head, texts);
+	*def = (struct hyb_def){HYB_DEF_MAGIC, (uint16_t)type, size};
 	use(&w->defs, size);
 	return w->defs.offset + w->defs.used - size;
 }
@@ -232,77 +216,70 @@ static uint64_t define(struct hyb_write *w, enum hyb_def_type type, const void *
 uint64_t hyb_write_region(
 	struct hyb_write *w, enum hyb_region_kind kind, const char *name, const char *file, uint32_t line)
 {
-	struct text texts[] = {{name, length_of(w, name)}, {file, length_of(w, file)}};
 	struct hyb_def_region def = {.kind = (uint16_t)kind,
-		.name_len = texts[0].length,
-		.file_len = texts[1].length,
+		.name_len = length_of(w, name),
+		.file_len = length_of(w, file),
 		.line = line};
 
-	return define(w, HYB_DEF_REGION, &def, sizeof(def), texts, 2);
+	return define(w, HYB_DEF_REGION, &def, DEF_WITH(name, file));
 }
 
 uint64_t hyb_write_counter(struct hyb_write *w, const char *name, const char *unit, bool real)
 {
-	struct text texts[] = {{name, length_of(w, name)}, {unit, length_of(w, unit)}};
 	struct hyb_def_counter def = {
-		.name_len = texts[0].length, .unit_len = texts[1].length, .type = real ? 2 : 1};
+		.name_len = length_of(w, name), .unit_len = length_of(w, unit), .type = real ? 2 : 1};
 
-	return define(w, HYB_DEF_COUNTER, &def, sizeof(def), texts, 2);
+	return define(w, HYB_DEF_COUNTER, &def, DEF_WITH(name, unit));
 }
 
 uint64_t hyb_write_text(struct hyb_write *w, const char *text)
 {
-	struct text texts[] = {{text, length_of(w, text)}};
-	struct hyb_def_text def = {.len = texts[0].length};
+	struct hyb_def_text def = {.len = length_of(w, text)};
 
-	return define(w, HYB_DEF_TEXT, &def, sizeof(def), texts, 1);
+	return define(w, HYB_DEF_TEXT, &def, DEF_WITH(text));
 }
 
 void hyb_write_metadata(struct hyb_write *w, const char *key, const char *value)
 {
-	struct text texts[] = {{key, length_of(w, key)}, {value, length_of(w, value)}};
-	struct hyb_def_metadata def = {.key_len = texts[0].length, .value_len = texts[1].length};
+	struct hyb_def_metadata def = {.key_len = length_of(w, key), .value_len = length_of(w, value)};
 
-	define(w, HYB_DEF_METADATA, &def, sizeof(def), texts, 2);
+	define(w, HYB_DEF_METADATA, &def, DEF_WITH(key, value));
 }
 
 void hyb_write_note(struct hyb_write *w, uint64_t tick, enum hyb_severity severity, const char *text)
 {
-	struct text texts[] = {{text, length_of(w, text)}};
-	struct hyb_def_note def = {.tick = tick, .severity = (uint16_t)severity, .text_len = texts[0].length};
+	struct hyb_def_note def = {
+		.tick = tick, .severity = (uint16_t)severity, .text_len = length_of(w, text)};
 
-	define(w, HYB_DEF_NOTE, &def, sizeof(def), texts, 1);
+	define(w, HYB_DEF_NOTE, &def, DEF_WITH(text));
 }
 
 void hyb_write_world(struct hyb_write *w, const struct hyb_def_world *world)
 {
-	define(w, HYB_DEF_WORLD, world, sizeof(*world), NULL, 0);
+	define(w, HYB_DEF_WORLD, world, NULL);
 }
 
 void hyb_write_handle(struct hyb_write *w, const struct hyb_def_handle *handle, const char *name)
 {
-	struct text texts[] = {{name, length_of(w, name)}};
 	struct hyb_def_handle def = *handle;
 
-	def.name_len = texts[0].length;
-	define(w, HYB_DEF_HANDLE, &def, sizeof(def), texts, 1);
+	def.name_len = length_of(w, name);
+	define(w, HYB_DEF_HANDLE, &def, DEF_WITH(name));
 }
 
 void hyb_write_metric(struct hyb_write *w, const struct hyb_def_metric *metric, const char *name,
 	const char *unit, const char *text)
 {
-	struct text texts[] = {
-		{name, length_of(w, name)}, {unit, length_of(w, unit)}, {text, length_of(w, text)}};
 	struct hyb_def_metric def = *metric;
 
 	if (w->metrics == HYB_METRICS_MAX)
 		return;
 	def.index = w->metrics++;
-	def.name_len = texts[0].length;
-	def.unit_len = texts[1].length;
-	def.text_len = texts[2].length;
+	def.name_len = length_of(w, name);
+	def.unit_len = length_of(w, unit);
+	def.text_len = length_of(w, text);
 	w->periods += def.period != 0;
-	define(w, HYB_DEF_METRIC, &def, sizeof(def), texts, 3);
+	define(w, HYB_DEF_METRIC, &def, DEF_WITH(name, unit, text));
 }
 
 /* ----------------------------------------------------------------- threads */
@@ -414,13 +391,6 @@ void hyb_write_location_end(struct hyb_write *w, uint64_t end, const int64_t *va
 
 /* ------------------------------------------------------------------- trace */
 
-static uint8_t *put_values(const struct hyb_write *w, uint8_t *p, const int64_t *base)
-{
-	for (uint32_t i = 0; i < w->metrics; i++)
-		p = varint_put(p, zigzag((int64_t)((uint64_t)w->values[i] - (base ? (uint64_t)base[i] : 0))));
-	return p;
-}
-
 static void finish(struct hyb_write *w, const uint8_t *end)
 {
 	use(&w->trace, (size_t)(end - ((uint8_t *)w->trace.chunk + w->trace.used)));
@@ -431,8 +401,7 @@ static void finish(struct hyb_write *w, const uint8_t *end)
 static void begin_trace(struct hyb_write *w)
 {
 	uint32_t next = w->trace.chunk ? w->trace.size * 2 : CHUNK_FIRST;
-	uint8_t body[HYB_RECORD_METRICS_MAX(HYB_METRICS_MAX)], *p;
-	size_t length;
+	uint8_t *p;
 
 	end_part(w, &w->trace);
 	claim(w, &w->trace, HYB_CHUNK_TRACE, next < CHUNK_TRACE ? next : CHUNK_TRACE, w->trace_serial++);
@@ -442,12 +411,8 @@ static void begin_trace(struct hyb_write *w)
 	w->header->trace_bytes += w->trace.size;
 	if (!w->metrics)
 		return;
-	length = (size_t)(put_values(w, body, NULL) - body);
 	p = (uint8_t *)w->trace.chunk + w->trace.used;
-	*p++ = HYB_RECORD_OTHER | HYB_OTHER_NOW;
-	p = varint_put(varint_put(p, HYB_OTHER_METRICS), length);
-	memcpy(p, body, length);
-	finish(w, p + length);
+	finish(w, record_put_metrics(p, w->values, w->metrics));
 }
 
 /* Where a record goes on behind its tag and time. */
@@ -469,20 +434,18 @@ static uint8_t *begin(struct hyb_write *w, unsigned tag, uint64_t tick, const in
 /* What a record of metrics ends with. */
 static uint8_t *put_growth(struct hyb_write *w, uint8_t *p, const int64_t *values)
 {
-	int64_t before[HYB_METRICS_MAX];
-
-	if (!values || !w->metrics)
+	if (!values)
 		return p;
-	memcpy(before, w->values, sizeof(before));
+	p = record_put_growth(p, values, w->values, w->metrics);
 	memcpy(w->values, values, w->metrics * sizeof(*values));
-	return put_values(w, p, before);
+	return p;
 }
 
 void hyb_write_enter(struct hyb_write *w, uint64_t tick, uint32_t node, const int64_t *values)
 {
 	uint8_t *p = begin(w, HYB_RECORD_ENTER, tick, values);
 
-	p = varint_put(p, zigzag((int64_t)node - w->enter));
+	p = record_put_node(p, node, w->enter);
 	w->enter = w->region = node;
 	finish(w, put_growth(w, p, values));
 }
@@ -498,12 +461,10 @@ void hyb_write_leave(struct hyb_write *w, uint64_t tick, uint32_t outer, const i
 void hyb_write_sample(
 	struct hyb_write *w, uint64_t tick, uint32_t node, uint64_t since, const int64_t *values)
 {
-	bool first = since != HYB_WRITE_AGAIN;
-	uint8_t *p = begin(w, first ? HYB_RECORD_SAMPLE | HYB_SAMPLE_FIRST : HYB_RECORD_SAMPLE, tick, values);
+	unsigned tag = since == HYB_WRITE_AGAIN ? HYB_RECORD_SAMPLE : HYB_RECORD_SAMPLE | HYB_SAMPLE_FIRST;
+	uint8_t *p = begin(w, tag, tick, values);
 
-	p = varint_put(p, zigzag((int64_t)node - w->sample));
-	if (first)
-		p = varint_put(p, since);
+	p = record_put_sample(record_put_node(p, node, w->sample), tag, since, 0, 1, 0);
 	w->sample = node;
 	finish(w, put_growth(w, p, values));
 }
@@ -512,7 +473,7 @@ void hyb_write_count(struct hyb_write *w, uint64_t tick, uint64_t counter, int64
 {
 	uint8_t *p = begin(w, HYB_RECORD_COUNTER, tick, NULL);
 
-	finish(w, varint_put(varint_put(p, counter / 8), zigzag(value)));
+	finish(w, record_put_value(record_put_definition(p, counter), false, (uint64_t)value));
 }
 
 void hyb_write_count_real(struct hyb_write *w, uint64_t tick, uint64_t counter, double value)
@@ -521,25 +482,19 @@ void hyb_write_count_real(struct hyb_write *w, uint64_t tick, uint64_t counter, 
 	uint64_t bits;
 
 	memcpy(&bits, &value, sizeof(bits));
-	finish(w, varint_put(varint_put(p, counter / 8), __builtin_bswap64(bits)));
+	finish(w, record_put_value(record_put_definition(p, counter), true, bits));
 }
 
 void hyb_write_marker(struct hyb_write *w, uint64_t tick, uint64_t text)
 {
-	finish(w, varint_put(begin(w, HYB_RECORD_MARKER, tick, NULL), text / 8));
+	finish(w, record_put_definition(begin(w, HYB_RECORD_MARKER, tick, NULL), text));
 }
 
-void hyb_write_other(
-	struct hyb_write *w, uint64_t tick, enum hyb_other what, const uint64_t *numbers, size_t count)
+void hyb_write_mpi(struct hyb_write *w, uint64_t tick, const struct mpi_record *record)
 {
-	uint8_t body[5 * VARINT_MAX] = {0}, *end = body, *p;
 	bool now = w->trace.chunk && tick == w->tick;
+	uint8_t *p = begin(w, now ? HYB_RECORD_OTHER | HYB_OTHER_NOW : HYB_RECORD_OTHER, tick, NULL);
 
-	for (size_t i = 0; i < count && i < 5; i++)
-		end = varint_put(end, numbers[i]);
-	p = begin(w, now ? HYB_RECORD_OTHER | HYB_OTHER_NOW : HYB_RECORD_OTHER, tick, NULL);
 	/* begin() has written a time of 0 in one byte. */
-	p = varint_put(varint_put(now ? p - 1 : p, what), (uint64_t)(end - body));
-	memcpy(p, body, (size_t)(end - body));
-	finish(w, p + (end - body));
+	finish(w, mpi_record_put(now ? p - 1 : p, record));
 }

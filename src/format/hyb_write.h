@@ -12,6 +12,7 @@
 #include <stdbool.h>
 
 #include "format/format.h"
+#include "format/mpi_record.h"
 
 struct hyb_write;
 
@@ -84,8 +85,6 @@ void hyb_write_sample(
 void hyb_write_count(struct hyb_write *w, uint64_t tick, uint64_t counter, int64_t value);
 void hyb_write_count_real(struct hyb_write *w, uint64_t tick, uint64_t counter, double value);
 void hyb_write_marker(struct hyb_write *w, uint64_t tick, uint64_t text);
-/* Numbers as the format wants them, signed ones zigzag-coded; at most five. */
-void hyb_write_other(
-	struct hyb_write *w, uint64_t tick, enum hyb_other what, const uint64_t *numbers, size_t count);
+void hyb_write_mpi(struct hyb_write *w, uint64_t tick, const struct mpi_record *record);
 
 #endif

@@ -1,5 +1,4 @@
 /* Messages, collective, one-sided and I/O operations: records, and nodes below their regions. */
-#include "base/varint.h"
 #include "otf2_callback.h"
 
 #define STARTED (1ull << 63) /* bit of a request's number: its end is to come */
@@ -40,7 +39,7 @@ static uint64_t request_number(struct import *im, uint64_t id)
 static void put_request(struct import *im, enum hyb_other what, uint64_t number)
 {
 	if (number)
-		thread_other(im, what, &number, 1);
+		thread_mpi(im, &(struct mpi_record){.what = (uint8_t)what, .request = number});
 }
 
 /* ----------------------------------------------------------------- handles */
@@ -175,8 +174,15 @@ static void put_message(struct import *im, bool send, uint32_t rank, OTF2_CommRe
 	im->lost += !handle;
 	count_message(im, send ? HYB_MESSAGE_SEND : HYB_MESSAGE_RECV, handle, peer, send ? bytes : 0,
 		send ? 0 : bytes, !request);
-	thread_other(im, send ? HYB_OTHER_SEND : HYB_OTHER_RECV,
-		(uint64_t[]){handle, peer, zigzag((int32_t)tag), bytes, request}, request ? 5 : 4);
+	thread_mpi(im, &(struct mpi_record){
+			       .what = send ? HYB_OTHER_SEND : HYB_OTHER_RECV,
+			       .handle = handle,
+			       .peer = peer,
+			       .tag = (int32_t)tag,
+			       .sent = send ? bytes : 0,
+			       .received = send ? 0 : bytes,
+			       .request = request,
+		       });
 }
 
 /* -------------------------------------------------------------- collectives */
@@ -189,8 +195,14 @@ static void put_collective(struct import *im, OTF2_CommRef ref, uint32_t root, u
 
 	im->lost += !handle;
 	count_message(im, HYB_MESSAGE_COLLECTIVE, handle, peer, sent, received, !request);
-	thread_other(im, HYB_OTHER_COLLECTIVE, (uint64_t[]){handle, peer, sent, received, request},
-		request ? 5 : 4);
+	thread_mpi(im, &(struct mpi_record){
+			       .what = HYB_OTHER_COLLECTIVE,
+			       .handle = handle,
+			       .peer = peer,
+			       .sent = sent,
+			       .received = received,
+			       .request = request,
+		       });
 }
 
 /* Around what makes or gives back a communicator, which has an event of its own. */
@@ -208,7 +220,7 @@ static void put_handle(struct import *im, enum hyb_other what, unsigned kind, ui
 	uint32_t handle = handle_of(im, kind, ref);
 
 	im->lost += !handle;
-	thread_other(im, what, (uint64_t[]){handle}, 1);
+	thread_mpi(im, &(struct mpi_record){.what = (uint8_t)what, .handle = handle});
 }
 
 /* What it is, the archive tells only when it is complete. */
@@ -237,8 +249,8 @@ static uint64_t operation_key(enum hyb_handle_kind kind, uint32_t ref, uint64_t 
 	return matching ^ ((uint64_t)kind << 32 | ref) * 0x9e3779b97f4a7c15u;
 }
 
-static void put_one_sided(struct import *im, enum hyb_other what, enum hyb_message_op op,
-	OTF2_RmaWinRef window, uint32_t rank, uint64_t to, uint64_t from, uint64_t matching)
+static void put_one_sided(struct import *im, enum hyb_message_op op, OTF2_RmaWinRef window, uint32_t rank,
+	uint64_t to, uint64_t from, uint64_t matching)
 {
 	uint32_t handle = handle_of(im, HYB_HANDLE_WINDOW, window);
 	uint32_t peer = peer_of(im, comm_of(im, window), rank);
@@ -247,7 +259,14 @@ static void put_one_sided(struct import *im, enum hyb_other what, enum hyb_messa
 
 	im->lost += !handle;
 	count_message(im, op, handle, peer, to, from, false);
-	thread_other(im, what, (uint64_t[]){handle, peer, to, from, request}, 5);
+	thread_mpi(im, &(struct mpi_record){
+			       .what = (uint8_t)mpi_record_of(op),
+			       .handle = handle,
+			       .peer = peer,
+			       .sent = to,
+			       .received = from,
+			       .request = request,
+		       });
 }
 
 static void end_one_sided(struct import *im, OTF2_RmaWinRef window, uint64_t matching)
@@ -262,7 +281,7 @@ static void put_epoch(struct import *im, OTF2_RmaWinRef window, uint32_t rank)
 	uint32_t peer = rank == UINT32_MAX ? HYB_PEER_NONE : peer_of(im, comm_of(im, window), rank);
 
 	im->lost += !handle;
-	thread_other(im, HYB_OTHER_EPOCH, (uint64_t[]){handle, peer}, 2);
+	thread_mpi(im, &(struct mpi_record){.what = HYB_OTHER_EPOCH, .handle = handle, .peer = peer});
 }
 
 /* ------------------------------------------------------------------- files */
@@ -279,8 +298,13 @@ static void put_transfer(struct import *im, bool write, uint32_t ref, uint64_t b
 	im->lost += !handle;
 	count_message(im, write ? HYB_MESSAGE_WRITE : HYB_MESSAGE_READ, handle, HYB_PEER_NONE,
 		write ? bytes : 0, write ? 0 : bytes, !request);
-	thread_other(im, write ? HYB_OTHER_WRITE : HYB_OTHER_READ, (uint64_t[]){handle, 0, bytes, request},
-		request ? 4 : 3);
+	thread_mpi(im, &(struct mpi_record){
+			       .what = write ? HYB_OTHER_WRITE : HYB_OTHER_READ,
+			       .handle = handle,
+			       .sent = write ? bytes : 0,
+			       .received = write ? 0 : bytes,
+			       .request = request,
+		       });
 }
 
 /* One that waits is told of when it is complete: its bytes are known then. */
@@ -360,13 +384,11 @@ static void cancel_transfer(struct import *im, OTF2_IoHandleRef file, uint64_t m
 		OTF2_RmaWinRef window) \
 	ROW(RmaWinDestroy, put_handle(im, HYB_OTHER_FREED, HYB_HANDLE_WINDOW, window), \
 		OTF2_RmaWinRef window) \
-	ROW(RmaPut, put_one_sided(im, HYB_OTHER_PUT, HYB_MESSAGE_PUT, window, rank, bytes, 0, matching), \
+	ROW(RmaPut, put_one_sided(im, HYB_MESSAGE_PUT, window, rank, bytes, 0, matching), \
 		OTF2_RmaWinRef window, uint32_t rank, uint64_t bytes, uint64_t matching) \
-	ROW(RmaGet, put_one_sided(im, HYB_OTHER_GET, HYB_MESSAGE_GET, window, rank, 0, bytes, matching), \
+	ROW(RmaGet, put_one_sided(im, HYB_MESSAGE_GET, window, rank, 0, bytes, matching), \
 		OTF2_RmaWinRef window, uint32_t rank, uint64_t bytes, uint64_t matching) \
-	ROW(RmaAtomic, \
-		put_one_sided( \
-			im, HYB_OTHER_UPDATE, HYB_MESSAGE_UPDATE, window, rank, sent, received, matching), \
+	ROW(RmaAtomic, put_one_sided(im, HYB_MESSAGE_UPDATE, window, rank, sent, received, matching), \
 		OTF2_RmaWinRef window, uint32_t rank, OTF2_RmaAtomicType type, uint64_t sent, \
 		uint64_t received, uint64_t matching) \
 	ROW(RmaOpCompleteBlocking, end_one_sided(im, window, matching), OTF2_RmaWinRef window, \

@@ -271,8 +271,7 @@ static void flush_pending(struct import *im, size_t level)
 	while (first && im->pending[first - 1].level >= level)
 		first--;
 	for (size_t i = first; i < im->pending_count; i++)
-		hyb_write_other(
-			im->w, im->tick, im->pending[i].what, im->pending[i].numbers, im->pending[i].count);
+		hyb_write_mpi(im->w, im->tick, &im->pending[i].record);
 	im->pending_count = first;
 }
 
@@ -487,14 +486,13 @@ void thread_pause(struct import *im, bool on)
 			im, thread_child(im, im->stack[level].node, HYB_NODE_REGION, id), REF_NONE, REF_NONE);
 }
 
-void thread_other(struct import *im, enum hyb_other what, const uint64_t *numbers, size_t count)
+void thread_mpi(struct import *im, const struct mpi_record *record)
 {
 	size_t level = thread_innermost(im);
 	const struct region_def *region = refs_at(&im->d->regions, im->stack[level].region);
-	struct thread_pending *pending;
 
 	if (!region || region->kind != HYB_REGION_MPI) {
-		hyb_write_other(im->w, im->tick, what, numbers, count);
+		hyb_write_mpi(im->w, im->tick, record);
 		return;
 	}
 	if (im->pending_count >= PENDING_MOST)
@@ -503,9 +501,7 @@ void thread_other(struct import *im, enum hyb_other what, const uint64_t *number
 		im->failed = true;
 		return;
 	}
-	pending = &im->pending[im->pending_count++];
-	*pending = (struct thread_pending){.level = level, .what = (uint8_t)what, .count = (uint8_t)count};
-	memcpy(pending->numbers, numbers, count * sizeof(*numbers));
+	im->pending[im->pending_count++] = (struct thread_pending){level, *record};
 }
 
 void thread_end(struct import *im)

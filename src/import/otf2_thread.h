@@ -34,9 +34,7 @@ struct thread_open {
 /* A record of MPI that waits for its region to be left. */
 struct thread_pending {
 	size_t level; /* of the region */
-	uint8_t what; /* enum hyb_other */
-	uint8_t count;
-	uint64_t numbers[5];
+	struct mpi_record record;
 };
 
 /* What has no place in a .hyb file, by the first word of its records' names. */
@@ -118,7 +116,7 @@ size_t thread_innermost(const struct import *im);
 /* The child of a node; index. */
 uint32_t thread_child(struct import *im, uint32_t parent, enum hyb_node_kind kind, uint64_t key);
 /* In front of the LEAVE of the region if it is one of MPI, else now. */
-void thread_other(struct import *im, enum hyb_other what, const uint64_t *numbers, size_t count);
+void thread_mpi(struct import *im, const struct mpi_record *record);
 
 /* Callbacks for all events (import/otf2_events.c), with struct import as their data; NULL: memory is out. */
 OTF2_EvtReaderCallbacks *import_callbacks(void);

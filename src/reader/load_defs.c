@@ -1,11 +1,17 @@
 /* The definitions of a process, from its DEFS chunks. */
 #include "base/array.h"
-#include "reader/defs.h"
 #include "reader/module_name.h"
 #include "reader/process.h"
 
 #define INDEX_FIRST 16u /* entries of module_index */
 #define THREADS_MOST 3u /* MPI_THREAD_MULTIPLE */
+
+/* What was read, and is known to be whole. */
+struct definition {
+	uint64_t id;
+	const struct hyb_def *def;
+	const char *texts[DEF_TEXTS];
+};
 
 enum outcome { TAKEN = 0, BAD = 1 }; /* or HYB_ENOMEM */
 
@@ -14,26 +20,23 @@ static const char *keep(struct process *p, const char *text, size_t length)
 	return arena_string(p->arena, text, length);
 }
 
-static int take_region(struct process *p, uint64_t id, const struct hyb_def *def)
+static int take_region(struct process *p, const struct definition *d)
 {
-	const struct hyb_def_region *raw = (const struct hyb_def_region *)def;
+	const struct hyb_def_region *raw = (const struct hyb_def_region *)d->def;
 	struct def_region *to;
-	const char *name, *file;
+	const char *name = d->texts[0];
 	char module[HYB_NAME_MAX];
 
-	if (def->size < sizeof(*raw) ||
-		!def_strings(def, sizeof(*raw), raw->name_len, &name, raw->file_len, &file))
-		return BAD;
 	if (raw->kind == HYB_REGION_PYTHON && !strcmp(name, "<module>")) {
-		module_name(file, module, sizeof(module));
+		module_name(d->texts[1], module, sizeof(module));
 		name = module;
 	}
 	if (!ARRAY_ROOM(p->regions, p->region_count))
 		return HYB_ENOMEM;
 	to = &p->regions[p->region_count];
-	to->id = id;
+	to->id = d->id;
 	to->region = (struct hyb_region){keep(p, name, name == module ? strlen(module) : raw->name_len),
-		keep(p, file, raw->file_len), raw->line, raw->kind, raw->kind == HYB_REGION_PYTHON,
+		keep(p, d->texts[1], raw->file_len), raw->line, raw->kind, raw->kind == HYB_REGION_PYTHON,
 		raw->kind == HYB_REGION_MPI};
 	if (!to->region.name || !to->region.file)
 		return HYB_ENOMEM;
@@ -60,21 +63,19 @@ static bool index_room(struct process *p, uint32_t id)
 	return true;
 }
 
-static int take_module(struct process *p, uint64_t id __attribute__((unused)), const struct hyb_def *def)
+static int take_module(struct process *p, const struct definition *d)
 {
-	const struct hyb_def_module *raw = (const struct hyb_def_module *)def;
+	const struct hyb_def_module *raw = (const struct hyb_def_module *)d->def;
 	size_t count = p->info.module_count;
 	struct hyb_module *to;
-	const char *path;
 
-	if (def->size < sizeof(*raw) || !def_strings(def, sizeof(*raw), raw->path_len, &path, 0, NULL) ||
-		raw->build_id_len > sizeof(raw->build_id) || !raw->id || raw->id >= MODULE_IDS ||
+	if (raw->build_id_len > sizeof(raw->build_id) || !raw->id || raw->id >= MODULE_IDS ||
 		process_module(p, raw->id))
 		return BAD;
 	if (!ARRAY_ROOM(p->modules, count) || !index_room(p, raw->id))
 		return HYB_ENOMEM;
 	to = &p->modules[count];
-	*to = (struct hyb_module){.path = keep(p, path, raw->path_len),
+	*to = (struct hyb_module){.path = keep(p, d->texts[0], raw->path_len),
 		.build_id_len = raw->build_id_len,
 		.file_size = raw->file_size,
 		.mtime = raw->mtime};
@@ -85,103 +86,84 @@ static int take_module(struct process *p, uint64_t id __attribute__((unused)), c
 	return TAKEN;
 }
 
-static int take_metadata(struct process *p, uint64_t id __attribute__((unused)), const struct hyb_def *def)
+static int take_metadata(struct process *p, const struct definition *d)
 {
-	const struct hyb_def_metadata *raw = (const struct hyb_def_metadata *)def;
+	const struct hyb_def_metadata *raw = (const struct hyb_def_metadata *)d->def;
 	size_t count = p->info.metadata_count;
-	const char *key, *value;
 
-	if (def->size < sizeof(*raw) ||
-		!def_strings(def, sizeof(*raw), raw->key_len, &key, raw->value_len, &value))
-		return BAD;
 	if (!ARRAY_ROOM(p->metadata, count))
 		return HYB_ENOMEM;
-	p->metadata[count] =
-		(struct hyb_text_pair){keep(p, key, raw->key_len), keep(p, value, raw->value_len)};
+	p->metadata[count] = (struct hyb_text_pair){
+		keep(p, d->texts[0], raw->key_len), keep(p, d->texts[1], raw->value_len)};
 	if (!p->metadata[count].key || !p->metadata[count].value)
 		return HYB_ENOMEM;
 	p->info.metadata_count++;
 	return TAKEN;
 }
 
-static int take_note(struct process *p, uint64_t id __attribute__((unused)), const struct hyb_def *def)
+static int take_note(struct process *p, const struct definition *d)
 {
-	const struct hyb_def_note *raw = (const struct hyb_def_note *)def;
+	const struct hyb_def_note *raw = (const struct hyb_def_note *)d->def;
 	size_t count = p->info.note_count;
-	const char *text;
 
-	if (def->size < sizeof(*raw) || !def_strings(def, sizeof(*raw), raw->text_len, &text, 0, NULL))
-		return BAD;
 	if (!ARRAY_ROOM(p->notes, count))
 		return HYB_ENOMEM;
 	p->notes[count] = (struct hyb_note){
-		clock_time(&p->clock, raw->tick), raw->severity, keep(p, text, raw->text_len)};
+		clock_time(&p->clock, raw->tick), raw->severity, keep(p, d->texts[0], raw->text_len)};
 	if (!p->notes[count].text)
 		return HYB_ENOMEM;
 	p->info.note_count++;
 	return TAKEN;
 }
 
-static int take_counter(struct process *p, uint64_t id, const struct hyb_def *def)
+static int take_counter(struct process *p, const struct definition *d)
 {
-	const struct hyb_def_counter *raw = (const struct hyb_def_counter *)def;
+	const struct hyb_def_counter *raw = (const struct hyb_def_counter *)d->def;
 	size_t count = p->counter_count;
-	const char *name, *unit;
 
-	if (def->size < sizeof(*raw) ||
-		!def_strings(def, sizeof(*raw), raw->name_len, &name, raw->unit_len, &unit))
-		return BAD;
 	if (!ARRAY_ROOM(p->counters, count))
 		return HYB_ENOMEM;
-	p->counters[count] =
-		(struct def_counter){id, keep(p, name, raw->name_len), keep(p, unit, raw->unit_len)};
+	p->counters[count] = (struct def_counter){
+		d->id, keep(p, d->texts[0], raw->name_len), keep(p, d->texts[1], raw->unit_len)};
 	if (!p->counters[count].name || !p->counters[count].unit)
 		return HYB_ENOMEM;
 	p->counter_count++;
 	return TAKEN;
 }
 
-static int take_text(struct process *p, uint64_t id, const struct hyb_def *def)
+static int take_text(struct process *p, const struct definition *d)
 {
-	const struct hyb_def_text *raw = (const struct hyb_def_text *)def;
+	const struct hyb_def_text *raw = (const struct hyb_def_text *)d->def;
 	size_t count = p->text_count;
-	const char *text;
 
-	if (def->size < sizeof(*raw) || !def_strings(def, sizeof(*raw), raw->len, &text, 0, NULL))
-		return BAD;
 	if (!ARRAY_ROOM(p->texts, count))
 		return HYB_ENOMEM;
-	p->texts[count] = (struct def_text){id, keep(p, text, raw->len)};
+	p->texts[count] = (struct def_text){d->id, keep(p, d->texts[0], raw->len)};
 	if (!p->texts[count].text)
 		return HYB_ENOMEM;
 	p->text_count++;
 	return TAKEN;
 }
 
-static int take_child(struct process *p, uint64_t id __attribute__((unused)), const struct hyb_def *def)
+static int take_child(struct process *p, const struct definition *d)
 {
-	const struct hyb_def_child *raw = (const struct hyb_def_child *)def;
+	const struct hyb_def_child *raw = (const struct hyb_def_child *)d->def;
 	size_t count = p->info.child_count;
-	const char *path;
 
-	if (def->size < sizeof(*raw) || !def_strings(def, sizeof(*raw), raw->path_len, &path, 0, NULL))
-		return BAD;
 	if (!ARRAY_ROOM(p->children, count))
 		return HYB_ENOMEM;
 	p->children[count] = (struct hyb_child){
-		clock_time(&p->clock, raw->tick), raw->pid, raw->kind, keep(p, path, raw->path_len)};
+		clock_time(&p->clock, raw->tick), raw->pid, raw->kind, keep(p, d->texts[0], raw->path_len)};
 	if (!p->children[count].path)
 		return HYB_ENOMEM;
 	p->info.child_count++;
 	return TAKEN;
 }
 
-static int take_ended(struct process *p, uint64_t id __attribute__((unused)), const struct hyb_def *def)
+static int take_ended(struct process *p, const struct definition *d)
 {
-	const struct hyb_def_ended *raw = (const struct hyb_def_ended *)def;
+	const struct hyb_def_ended *raw = (const struct hyb_def_ended *)d->def;
 
-	if (def->size < sizeof(*raw))
-		return BAD;
 	if (!ARRAY_ROOM(p->ended, p->info.ended_count))
 		return HYB_ENOMEM;
 	p->ended[p->info.ended_count++] =
@@ -189,18 +171,15 @@ static int take_ended(struct process *p, uint64_t id __attribute__((unused)), co
 	return TAKEN;
 }
 
-static int take_program(struct process *p, uint64_t id __attribute__((unused)), const struct hyb_def *def)
+static int take_program(struct process *p, const struct definition *d)
 {
-	const struct hyb_def_program *raw = (const struct hyb_def_program *)def;
+	const struct hyb_def_program *raw = (const struct hyb_def_program *)d->def;
 	size_t count = p->info.program_count;
-	const char *path;
 
-	if (def->size < sizeof(*raw) || !def_strings(def, sizeof(*raw), raw->path_len, &path, 0, NULL))
-		return BAD;
 	if (!ARRAY_ROOM(p->programs, count))
 		return HYB_ENOMEM;
-	p->programs[count] = (struct hyb_program){
-		clock_time(&p->clock, raw->tick), raw->pid, raw->unmeasured, keep(p, path, raw->path_len)};
+	p->programs[count] = (struct hyb_program){clock_time(&p->clock, raw->tick), raw->pid, raw->unmeasured,
+		keep(p, d->texts[0], raw->path_len)};
 	if (!p->programs[count].path)
 		return HYB_ENOMEM;
 	p->info.program_count++;
@@ -209,19 +188,15 @@ static int take_program(struct process *p, uint64_t id __attribute__((unused)), 
 
 /* --------------------------------------------------------------- metrics */
 
-static int take_metric(struct process *p, uint64_t id, const struct hyb_def *def)
+static int take_metric(struct process *p, const struct definition *d)
 {
-	const struct hyb_def_metric *raw = (const struct hyb_def_metric *)def;
-	const char *name, *unit, *text;
+	const struct hyb_def_metric *raw = (const struct hyb_def_metric *)d->def;
 	struct hyb_metric *to;
 
-	if (def->size < sizeof(*raw) || raw->mode < HYB_METRIC_COUNT || raw->mode > HYB_METRIC_LEVEL ||
-		!def_strings(def, sizeof(*raw), raw->name_len, &name, raw->unit_len, &unit) ||
-		!def_strings(def, sizeof(*raw) + raw->name_len + raw->unit_len + 2u, raw->text_len, &text, 0,
-			NULL))
+	if (raw->mode < HYB_METRIC_COUNT || raw->mode > HYB_METRIC_LEVEL)
 		return BAD;
 	if (raw->index >= HYB_METRICS_MAX || p->metric_mask >> raw->index & 1) {
-		damage_add(p->damage, p->file->path, id,
+		damage_add(p->damage, p->file->path, d->id,
 			raw->index < HYB_METRICS_MAX ? "metric %u is defined twice"
 						     : "a metric has the index %u, which is too large",
 			raw->index);
@@ -229,9 +204,9 @@ static int take_metric(struct process *p, uint64_t id, const struct hyb_def *def
 	}
 	to = &p->metrics[raw->index];
 	*to = (struct hyb_metric){
-		.name = keep(p, name, raw->name_len),
-		.unit = keep(p, unit, raw->unit_len),
-		.description = keep(p, text, raw->text_len),
+		.name = keep(p, d->texts[0], raw->name_len),
+		.unit = keep(p, d->texts[1], raw->unit_len),
+		.description = keep(p, d->texts[2], raw->text_len),
 		.level = raw->mode == HYB_METRIC_LEVEL,
 		.estimated = raw->flags & HYB_METRIC_ESTIMATED,
 		.process_wide = raw->flags & HYB_METRIC_PROCESS,
@@ -259,12 +234,12 @@ static void finish_metrics(struct process *p)
 
 /* ------------------------------------------------------------------- MPI */
 
-static int take_world(struct process *p, uint64_t id __attribute__((unused)), const struct hyb_def *def)
+static int take_world(struct process *p, const struct definition *d)
 {
-	const struct hyb_def_world *raw = (const struct hyb_def_world *)def;
+	const struct hyb_def_world *raw = (const struct hyb_def_world *)d->def;
 
-	if (def->size < sizeof(*raw) || !raw->identity || p->info.world || raw->size > HYB_RANK_FOREIGN ||
-		raw->rank >= raw->size || raw->threads > THREADS_MOST)
+	if (!raw->identity || p->info.world || raw->size > HYB_RANK_FOREIGN || raw->rank >= raw->size ||
+		raw->threads > THREADS_MOST)
 		return BAD;
 	p->info.world = raw->identity;
 	p->info.rank = raw->rank;
@@ -274,14 +249,12 @@ static int take_world(struct process *p, uint64_t id __attribute__((unused)), co
 	return TAKEN;
 }
 
-static int take_handle(struct process *p, uint64_t id __attribute__((unused)), const struct hyb_def *def)
+static int take_handle(struct process *p, const struct definition *d)
 {
-	const struct hyb_def_handle *raw = (const struct hyb_def_handle *)def;
+	const struct hyb_def_handle *raw = (const struct hyb_def_handle *)d->def;
 	size_t count = p->info.handle_count;
-	const char *name;
 
-	if (def->size < sizeof(*raw) || !def_strings(def, sizeof(*raw), raw->name_len, &name, 0, NULL) ||
-		!raw->id || raw->kind < HYB_HANDLE_COMM || raw->kind > HYB_HANDLE_FILE ||
+	if (!raw->id || raw->kind < HYB_HANDLE_COMM || raw->kind > HYB_HANDLE_FILE ||
 		raw->rank >= raw->size || raw->group > 1)
 		return BAD;
 	if (!ARRAY_ROOM(p->handles, count))
@@ -291,7 +264,7 @@ static int take_handle(struct process *p, uint64_t id __attribute__((unused)), c
 		.parent = raw->parent,
 		.id = raw->id,
 		.type = raw->kind,
-		.name = keep(p, name, raw->name_len),
+		.name = keep(p, d->texts[0], raw->name_len),
 		.rank = raw->rank,
 		.size = raw->size,
 		.remote = raw->remote,
@@ -303,26 +276,21 @@ static int take_handle(struct process *p, uint64_t id __attribute__((unused)), c
 	return TAKEN;
 }
 
-static int take_handle_name(struct process *p, uint64_t id __attribute__((unused)), const struct hyb_def *def)
+static int take_handle_name(struct process *p, const struct definition *d)
 {
-	const struct hyb_def_handle_name *raw = (const struct hyb_def_handle_name *)def;
-	const char *name;
+	const struct hyb_def_handle_name *raw = (const struct hyb_def_handle_name *)d->def;
 
-	if (def->size < sizeof(*raw) || !def_strings(def, sizeof(*raw), raw->name_len, &name, 0, NULL))
-		return BAD;
 	if (!ARRAY_ROOM(p->names, p->name_count))
 		return HYB_ENOMEM;
-	p->names[p->name_count] = (struct handle_name){raw->id, keep(p, name, raw->name_len)};
+	p->names[p->name_count] = (struct handle_name){raw->id, keep(p, d->texts[0], raw->name_len)};
 	return p->names[p->name_count++].name ? TAKEN : HYB_ENOMEM;
 }
 
-static int take_clock(struct process *p, uint64_t id __attribute__((unused)), const struct hyb_def *def)
+static int take_clock(struct process *p, const struct definition *d)
 {
-	const struct hyb_def_clock *raw = (const struct hyb_def_clock *)def;
+	const struct hyb_def_clock *raw = (const struct hyb_def_clock *)d->def;
 	size_t count = p->info.offset_count;
 
-	if (def->size < sizeof(*raw))
-		return BAD;
 	if (!ARRAY_ROOM(p->offsets, count))
 		return HYB_ENOMEM;
 	p->offsets[count] = (struct hyb_clock_offset){raw->mono, raw->offset, raw->error, raw->reference};
@@ -374,31 +342,17 @@ static void finish_mpi(struct process *p)
 	p->info.offsets = p->offsets;
 }
 
-/* Where a module was mapped matters to the runtime; node keys are free of it. */
-static int take_map(struct process *p __attribute__((unused)), uint64_t id __attribute__((unused)),
-	const struct hyb_def *def)
-{
-	return def->size < sizeof(struct hyb_def_map) ? BAD : TAKEN;
-}
+typedef int take_fn(struct process *p, const struct definition *d);
 
-static int take_pad(struct process *p __attribute__((unused)), uint64_t id __attribute__((unused)),
-	const struct hyb_def *def __attribute__((unused)))
-{
-	return TAKEN;
-}
-
-typedef int take_fn(struct process *p, uint64_t id, const struct hyb_def *def);
-
+/* Not MAP: where a module was mapped matters to the runtime, node keys are free of it. */
 static take_fn *const take[] = {
 	[HYB_DEF_REGION] = take_region,
 	[HYB_DEF_MODULE] = take_module,
-	[HYB_DEF_MAP] = take_map,
 	[HYB_DEF_METADATA] = take_metadata,
 	[HYB_DEF_NOTE] = take_note,
 	[HYB_DEF_COUNTER] = take_counter,
 	[HYB_DEF_TEXT] = take_text,
 	[HYB_DEF_CHILD] = take_child,
-	[HYB_DEF_PAD] = take_pad,
 	[HYB_DEF_WORLD] = take_world,
 	[HYB_DEF_HANDLE] = take_handle,
 	[HYB_DEF_HANDLE_NAME] = take_handle_name,
@@ -408,25 +362,33 @@ static take_fn *const take[] = {
 	[HYB_DEF_PROGRAM] = take_program,
 };
 
+static int take_definition(struct process *p, struct definition *d)
+{
+	unsigned type = d->def->type;
+
+	if (def_kind(type) && !def_texts(d->def, d->texts))
+		return BAD;
+	return type < sizeof(take) / sizeof(take[0]) && take[type] ? take[type](p, d) : TAKEN;
+}
+
 static int load_chunk(struct process *p, const struct chunk *chunk, void *buffer)
 {
 	size_t length = file_read_chunk(p->file, chunk, buffer, p->damage);
 	const char *path = p->file->path;
 	const struct hyb_def *def;
-	struct defs defs;
+	struct def_cursor defs;
 
-	defs_init(&defs, buffer, length);
-	while ((def = defs_next(&defs))) {
-		uint64_t id = chunk->offset + defs_offset(&defs, def);
-		bool known = def->type < sizeof(take) / sizeof(take[0]) && take[def->type];
-		int outcome = known ? take[def->type](p, id, def) : TAKEN;
+	def_cursor_init(&defs, buffer, length);
+	while ((def = def_cursor_next(&defs))) {
+		struct definition d = {.id = chunk->offset + def_cursor_offset(&defs, def), .def = def};
+		int outcome = take_definition(p, &d);
 
 		if (outcome < 0)
 			return outcome;
 		if (outcome == BAD)
-			damage_add(p->damage, path, id, "a definition of type %u is damaged", def->type);
-		else if (!known && !file_newer(p->file))
-			damage_add(p->damage, path, id, "a definition of unknown type %u", def->type);
+			damage_add(p->damage, path, d.id, "a definition of type %u is damaged", def->type);
+		else if (!def_kind(def->type) && !file_newer(p->file))
+			damage_add(p->damage, path, d.id, "a definition of unknown type %u", def->type);
 	}
 	if (defs.garbage)
 		damage_add(p->damage, path, chunk->offset, "%zu bytes of the definitions are damaged",

@@ -5,7 +5,6 @@
 #include "base/arena.h"
 #include "reader/clock.h"
 #include "reader/file.h"
-#include "reader/trace.h"
 
 /* A definition under its id, the file offset. Arrays of these are sorted by id. */
 struct def_region {

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "base/array.h"
-#include "reader/mpi_record.h"
+#include "format/mpi_record.h"
 
 #define OTHER_SINCE 2 /* minor version that gave OTHER records their meaning */
 
@@ -306,33 +306,10 @@ static bool fill_text(struct stream *s, const struct trace_record *r, struct hyb
 	return true;
 }
 
-/* What each subtype of OTHER is: an event, and what kind of message. */
-static const struct {
-	uint8_t event, message;
-} others[] = {
-	[HYB_OTHER_SEND] = {HYB_EVENT_MESSAGE, HYB_SEND},
-	[HYB_OTHER_RECV] = {HYB_EVENT_MESSAGE, HYB_RECV},
-	[HYB_OTHER_POSTED] = {HYB_EVENT_POSTED, 0},
-	[HYB_OTHER_SENT] = {HYB_EVENT_SENT, 0},
-	[HYB_OTHER_TESTED] = {HYB_EVENT_TESTED, 0},
-	[HYB_OTHER_CANCELLED] = {HYB_EVENT_CANCELLED, 0},
-	[HYB_OTHER_COLLECTIVE] = {HYB_EVENT_MESSAGE, HYB_COLLECTIVE},
-	[HYB_OTHER_COLLECTED] = {HYB_EVENT_COLLECTED, 0},
-	[HYB_OTHER_PUT] = {HYB_EVENT_MESSAGE, HYB_PUT},
-	[HYB_OTHER_GET] = {HYB_EVENT_MESSAGE, HYB_GET},
-	[HYB_OTHER_UPDATE] = {HYB_EVENT_MESSAGE, HYB_UPDATE},
-	[HYB_OTHER_EPOCH] = {HYB_EVENT_EPOCH, 0},
-	[HYB_OTHER_READ] = {HYB_EVENT_MESSAGE, HYB_READ},
-	[HYB_OTHER_WRITE] = {HYB_EVENT_MESSAGE, HYB_WRITE},
-	[HYB_OTHER_DONE] = {HYB_EVENT_DONE, 0},
-	[HYB_OTHER_FAILED] = {HYB_EVENT_FAILED, 0},
-	[HYB_OTHER_CREATED] = {HYB_EVENT_CREATED, 0},
-	[HYB_OTHER_FREED] = {HYB_EVENT_FREED, 0},
-};
-
 /* False: not known, or damaged; the record is left out. */
 static bool fill_mpi(struct stream *s, const struct trace_record *r, struct hyb_event *e)
 {
+	const struct mpi_record_kind *kind;
 	struct mpi_record mpi;
 	int result;
 
@@ -343,21 +320,22 @@ static bool fill_mpi(struct stream *s, const struct trace_record *r, struct hyb_
 		note(s, "a record of MPI is too short");
 	if (result <= 0)
 		return false;
-	e->kind = mpi.unmeasured ? HYB_EVENT_UNMEASURED : others[mpi.what].event;
-	e->unmeasured = mpi.unmeasured ? others[mpi.what].event : 0;
-	e->message = others[mpi.what].message;
-	e->tag = mpi.tag;
+	kind = mpi_record_kind(mpi.what);
+	e->kind = mpi.unmeasured ? HYB_EVENT_UNMEASURED : kind->event;
+	e->unmeasured = mpi.unmeasured ? kind->event : 0;
+	e->message = kind->message;
+	e->tag = (int32_t)mpi.tag;
 	e->sent = mpi.sent;
 	e->received = mpi.received;
-	e->offset = mpi.offset;
+	e->offset = mpi.offset - 1; /* 0, not known, becomes UINT64_MAX */
 	e->request = mpi.request;
 	e->value.integer = mpi.error;
-	if (!process_peer(s->process, mpi.peer))
+	if (!process_peer(s->process, (uint32_t)mpi.peer))
 		note(s, "a message with an unknown rank");
 	else
-		e->peer = mpi.peer;
+		e->peer = (uint32_t)mpi.peer;
 	if (mpi.handle) {
-		e->handle = process_handle(s->process, mpi.handle);
+		e->handle = process_handle(s->process, (uint32_t)mpi.handle);
 		if (!e->handle)
 			note(s, "a message by an unknown handle");
 	}

@@ -3,7 +3,6 @@
 #define HYB_STREAM_H
 
 #include "reader/process.h"
-#include "reader/trace.h"
 
 struct stream {
 	const struct hyb_location_info *info;

@@ -123,10 +123,7 @@ static void main_stack(uintptr_t *ret_lo, uintptr_t *ret_hi)
 
 static void describe(const char *key, const char *value)
 {
-	struct hyb_def_metadata def = {
-		.key_len = (uint16_t)strlen(key), .value_len = (uint16_t)strlen(value)};
-
-	store_define(HYB_DEF_METADATA, &def, sizeof(def), key, def.key_len, value, def.value_len);
+	store_metadata(key, value, strlen(value));
 }
 
 /* As what an MPI launcher started the process: the report tells who of them never called MPI. */

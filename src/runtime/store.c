@@ -69,36 +69,34 @@ static uint64_t take_def(uint32_t size)
 	}
 }
 
-uint64_t store_define(enum hyb_def_type type, const void *head, size_t head_len, const char *a, size_t a_len,
-	const char *b, size_t b_len)
+uint64_t store_define(enum hyb_def_type type, const void *head, const char *const *texts)
 {
-	uint32_t size = (uint32_t)(head_len + (a ? a_len + 1 : 0) + (b ? b_len + 1 : 0) + 7) & ~7u;
+	uint32_t size = def_size(type, head);
 	uint64_t at = take_def(size);
 	struct hyb_def *def;
-	char *text;
 
 	if (!at)
 		return 0;
 	def = store_at(at);
 	/* One store: a reader that finds the magic finds the size. */
 	__atomic_store_n((uint64_t *)def, HYB_DEF_MAGIC | (uint64_t)size << 32, __ATOMIC_RELEASE);
-	memcpy(def + 1, (const struct hyb_def *)head + 1, head_len - sizeof(*def));
-	text = (char *)def + head_len;
-	if (a) {
-		memcpy(text, a, a_len);
-		text += a_len + 1;
-	}
-	if (b)
-		memcpy(text, b, b_len);
+	def_put(def, type, head, texts);
 	__atomic_store_n(&def->type, (uint16_t)type, __ATOMIC_RELEASE);
 	return at;
 }
 
+void store_metadata(const char *key, const char *value, size_t length)
+{
+	struct hyb_def_metadata def = {
+		.key_len = (uint16_t)strnlen(key, HYB_NAME_MAX), .value_len = (uint16_t)length};
+
+	store_define(HYB_DEF_METADATA, &def, DEF_WITH(key, value));
+}
+
 void store_note(enum hyb_severity severity, const char *text)
 {
-	size_t len = strlen(text);
 	struct hyb_def_note note = {
-		.tick = clock_tick(), .severity = (uint16_t)severity, .text_len = (uint16_t)len};
+		.tick = clock_tick(), .severity = (uint16_t)severity, .text_len = (uint16_t)strlen(text)};
 
-	store_define(HYB_DEF_NOTE, &note, sizeof(note), text, len, NULL, 0);
+	store_define(HYB_DEF_NOTE, &note, DEF_WITH(text));
 }

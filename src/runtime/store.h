@@ -44,12 +44,13 @@ void store_abandon(void);
 uint64_t store_claim(enum hyb_chunk_kind kind, uint32_t size, uint32_t location, uint64_t serial);
 
 /*
- * Appends a definition: `head` (head_len bytes, beginning with struct hyb_def), then
- * up to two strings, each with its NUL. Returns its id or 0 if there is no room.
- * async-signal-safe, any thread, lock-free
+ * Appends a definition: its structure, which has the lengths of its texts, and the texts. Returns its id
+ * or 0 if there is no room. async-signal-safe, any thread, lock-free
  */
-uint64_t store_define(enum hyb_def_type type, const void *head, size_t head_len, const char *a, size_t a_len,
-	const char *b, size_t b_len);
+uint64_t store_define(enum hyb_def_type type, const void *head, const char *const *texts);
+
+/* A fact about the run; `length` bytes of the value. async-signal-safe */
+void store_metadata(const char *key, const char *value, size_t length);
 
 /* A message for the report. async-signal-safe */
 void store_note(enum hyb_severity severity, const char *text);

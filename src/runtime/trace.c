@@ -24,20 +24,6 @@ static bool within_limit(uint32_t size)
 	return false;
 }
 
-/* The first record of a chunk: what the differences in it are to. */
-static uint8_t *put_metrics(const struct thread *t, uint8_t *p)
-{
-	uint8_t body[HYB_METRICS_MAX * VARINT_MAX] = {0}, *end = body;
-
-	for (unsigned i = 0; i < rt.metrics; i++)
-		end = varint_put(end, zigzag(t->metrics.traced[i]));
-	*p++ = HYB_RECORD_OTHER | HYB_OTHER_NOW;
-	p = varint_put(p, HYB_OTHER_METRICS);
-	p = varint_put(p, (uint64_t)(end - body));
-	memcpy(p, body, (size_t)(end - body));
-	return p + (end - body);
-}
-
 bool trace_next_chunk(struct thread *t)
 {
 	uint32_t serial = t->trace_serial;
@@ -65,7 +51,7 @@ bool trace_next_chunk(struct thread *t)
 	t->trace_lost = false;
 	t->trace_pos = (uint8_t *)(start + 1);
 	if (rt.metrics)
-		t->trace_pos = put_metrics(t, t->trace_pos);
+		t->trace_pos = record_put_metrics(t->trace_pos, t->metrics.traced, rt.metrics);
 	t->trace_end = (uint8_t *)t->trace + size;
 	t->trace->used = (uint64_t)(t->trace_pos - (uint8_t *)t->trace);
 	return true;
@@ -76,7 +62,7 @@ void trace_complete(struct thread *t, uint64_t now, uint32_t node)
 	uint8_t *p = trace_begin(t, trace_tag(HYB_RECORD_COMPLETE), now);
 
 	if (p)
-		trace_end(t, trace_metrics(t, varint_put(p, zigzag((int64_t)node - t->trace_sample))));
+		trace_end(t, trace_metrics(t, record_put_node(p, node, t->trace_sample)));
 }
 
 void trace_sample(struct thread *t, const struct trace_sample *s)
@@ -89,19 +75,11 @@ void trace_sample(struct thread *t, const struct trace_sample *s)
 
 	if (!p)
 		return;
-	p = varint_put(p, zigzag((int64_t)s->node - t->trace_sample));
+	p = record_put_node(p, s->node, t->trace_sample);
+	p = record_put_sample(p, tag, s->since >> rt.trace_shift, s->blocked, s->weight, s->overflow - 1);
 	t->trace_sample = s->node;
-	if (s->first)
-		p = varint_put(p, s->since >> rt.trace_shift);
-	if (blocked)
-		p = varint_put(p, s->blocked);
-	if (s->weight > 1)
-		p = varint_put(p, s->weight - 1);
-	if (s->overflow)
-		p = varint_put(p, s->overflow - 1);
 	if (s->first && !store.header->trace_events) /* else the ENTER has what they were */
-		for (unsigned i = 0; i < rt.metrics; i++)
-			p = varint_put(p, zigzag(metrics_growth(t->metrics.now[i], s->entered[i])));
+		p = record_put_growth(p, t->metrics.now, s->entered, rt.metrics);
 	trace_end(t, trace_metrics(t, p));
 }
 
@@ -112,9 +90,7 @@ void trace_counter(struct thread *t, uint64_t id, bool real, uint64_t bits)
 
 	if (!p)
 		return;
-	p = varint_put(p, id / 8);
-	/* Doubles of short decimal values end in zero bytes: swapped they are short numbers. */
-	trace_end(t, varint_put(p, real ? __builtin_bswap64(bits) : zigzag((int64_t)bits)));
+	trace_end(t, record_put_value(record_put_definition(p, id), real, bits));
 }
 
 void trace_marker(struct thread *t, uint64_t id)
@@ -122,5 +98,5 @@ void trace_marker(struct thread *t, uint64_t id)
 	uint8_t *p = trace_begin(t, HYB_RECORD_MARKER, clock_tick());
 
 	if (p)
-		trace_end(t, varint_put(p, id / 8));
+		trace_end(t, record_put_definition(p, id));
 }

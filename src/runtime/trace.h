@@ -5,16 +5,13 @@
 #ifndef HYB_TRACE_H
 #define HYB_TRACE_H
 
-#include "base/varint.h"
 #include "thread.h"
 
 /* Appends to a record by how much the metrics have grown since the one before, at the last reading. */
 static inline uint8_t *trace_metrics(struct thread *t, uint8_t *p)
 {
-	for (unsigned i = 0; i < rt.metrics; i++) {
-		p = varint_put(p, zigzag(metrics_growth(t->metrics.now[i], t->metrics.traced[i])));
-		t->metrics.traced[i] = t->metrics.now[i];
-	}
+	p = record_put_growth(p, t->metrics.now, t->metrics.traced, rt.metrics);
+	memcpy(t->metrics.traced, t->metrics.now, rt.metrics * sizeof(*t->metrics.now));
 	return p;
 }
 
@@ -66,7 +63,7 @@ static inline void trace_enter(struct thread *t, uint64_t now, uint32_t node)
 	uint8_t *p = trace_begin(t, trace_tag(HYB_RECORD_ENTER), now);
 
 	if (p) {
-		p = varint_put(p, zigzag((int64_t)node - t->trace_enter));
+		p = record_put_node(p, node, t->trace_enter);
 		t->trace_enter = node;
 		trace_end(t, trace_metrics(t, p));
 	}

@@ -7,10 +7,8 @@
 
 #include "binary/go_table.h"
 #include "binary/jit.h"
-#include "reader/defs.h"
-#include "reader/mpi_record.h"
+#include "format/mpi_record.h"
 #include "runtime/python/lines.h"
-#include "reader/trace.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -46,18 +44,20 @@ static void read_mpi(const uint8_t *data, size_t size)
 static void read_defs(const void *data, size_t size)
 {
 	const struct hyb_def *def;
-	struct defs defs;
+	struct def_cursor defs;
 
-	defs_init(&defs, data, size);
-	while ((def = defs_next(&defs))) {
-		const char *a, *b;
-		size_t lengths[2] = {def->size / 3, def->size / 5};
+	def_cursor_init(&defs, data, size);
+	while ((def = def_cursor_next(&defs))) {
+		const struct def_kind *kind = def_kind(def->type);
+		const char *texts[DEF_TEXTS];
 
-		if (defs_offset(&defs, def) + def->size > size)
+		if (def_cursor_offset(&defs, def) + def->size > size)
 			abort();
-		if (def_strings(def, sizeof(*def), lengths[0], &a, lengths[1], &b) &&
-			(strlen(a) > lengths[0] || strlen(b) > lengths[1]))
-			abort();
+		if (!kind || !def_texts(def, texts))
+			continue;
+		for (unsigned i = 0; i < DEF_TEXTS && kind->texts[i].name; i++)
+			if (texts[i] + strlen(texts[i]) >= (const char *)def + def->size)
+				abort();
 	}
 }
 

@@ -41,21 +41,25 @@
 /* What the unwinder wants of the rest of the runtime: a place for definitions. */
 struct runtime rt;
 struct store store;
-static uint8_t definitions[HYB_SEGMENT];
+static _Alignas(8) uint8_t definitions[HYB_SEGMENT];
 static uint64_t defined = HYB_PAGE;
 
-uint64_t store_define(enum hyb_def_type type, const void *head, size_t head_len, const char *a, size_t a_len,
-	const char *b, size_t b_len)
+uint64_t store_define(enum hyb_def_type type, const void *head, const char *const *texts)
 {
 	uint64_t at = defined;
 
-	if (at + head_len + a_len + 8 > sizeof(definitions))
+	if (at + def_size(type, head) > sizeof(definitions))
 		return 0;
-	memcpy(definitions + at, head, head_len);
-	if (a)
-		memcpy(definitions + at + head_len, a, a_len);
-	defined += (head_len + a_len + 8) & ~7ul;
+	def_put((struct hyb_def *)(definitions + at), type, head, texts);
+	defined += def_size(type, head);
 	return at;
+}
+
+void store_metadata(const char *key, const char *value, size_t length)
+{
+	(void)key;
+	(void)value;
+	(void)length;
 }
 
 void cyg_forget(void)

@@ -151,12 +151,8 @@ static void define(unsigned index)
 		.unit_len = length_of(m->unit),
 		.text_len = length_of(m->text),
 	};
-	char strings[2 * (HYB_NAME_MAX + 1)] = "";
 
-	memcpy(strings, m->unit, def.unit_len);
-	memcpy(strings + def.unit_len + 1, m->text, def.text_len);
-	store_define(HYB_DEF_METRIC, &def, sizeof(def), m->name, def.name_len, strings,
-		def.unit_len + 1u + def.text_len);
+	store_define(HYB_DEF_METRIC, &def, DEF_WITH(m->name, m->unit, m->text));
 }
 
 void metrics_init(void)

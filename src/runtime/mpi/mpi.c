@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "format/mpi_record.h"
 #include "runtime/memory.h"
 #include "runtime/probe/probe.h"
 #include "runtime/probe/regions.h"
@@ -264,90 +265,32 @@ static void leave(void)
 
 /* -------------------------------------------------------------- what it did */
 
-/* Whether the order of messages and collective calls, or what requests are under way, needs it. */
-static bool is_of_order(enum hyb_other what)
+static void put_record(struct thread *t, struct mpi_record record)
 {
-	switch (what) {
-	case HYB_OTHER_SEND:
-	case HYB_OTHER_RECV:
-	case HYB_OTHER_POSTED:
-	case HYB_OTHER_SENT:
-	case HYB_OTHER_CANCELLED:
-	case HYB_OTHER_COLLECTIVE:
-	case HYB_OTHER_COLLECTED:
-	case HYB_OTHER_DONE:
-	case HYB_OTHER_FAILED:
-		return true;
-	default:
-		return false;
-	}
-}
+	uint8_t tag = (uint8_t)(HYB_RECORD_OTHER | (t->mpi.last ? HYB_OTHER_NOW : 0)), *p;
 
-/* Begins the body of a record of at most five numbers: they go to `body`, put_record() copies them. */
-static void put_record(struct thread *t, enum hyb_other what, const uint8_t *body, const uint8_t *end)
-{
-	uint8_t tag = (uint8_t)(HYB_RECORD_OTHER | (t->mpi.last ? HYB_OTHER_NOW : 0));
-	size_t size = (size_t)(end - body);
-	uint8_t *p;
-
-	if (unlikely(t->mpi.paused && !is_of_order(what)))
+	record.unmeasured = t->mpi.paused;
+	if (!rt.set.trace_events || unlikely(record.unmeasured && !mpi_record_kind(record.what)->ordered))
 		return;
 	p = t->mpi.last ? trace_begin_together(t, tag) : trace_begin(t, tag, t->mpi.now);
 	if (!p)
 		return;
-	if (unlikely(t->mpi.paused)) {
-		*p++ = HYB_OTHER_UNMEASURED;
-		*p++ = (uint8_t)(size + 1);
-		*p++ = (uint8_t)what;
-	} else {
-		*p++ = (uint8_t)what;
-		*p++ = (uint8_t)size;
-	}
-	memcpy(p, body, size);
-	trace_end(t, p + size);
+	trace_end(t, mpi_record_put(p, &record));
 	t->mpi.last = true;
-}
-
-static enum hyb_other record_of(enum hyb_message_op op)
-{
-	static const uint8_t records[] = {
-		[HYB_MESSAGE_SEND] = HYB_OTHER_SEND,
-		[HYB_MESSAGE_RECV] = HYB_OTHER_RECV,
-		[HYB_MESSAGE_COLLECTIVE] = HYB_OTHER_COLLECTIVE,
-		[HYB_MESSAGE_PUT] = HYB_OTHER_PUT,
-		[HYB_MESSAGE_GET] = HYB_OTHER_GET,
-		[HYB_MESSAGE_UPDATE] = HYB_OTHER_UPDATE,
-		[HYB_MESSAGE_READ] = HYB_OTHER_READ,
-		[HYB_MESSAGE_WRITE] = HYB_OTHER_WRITE,
-	};
-
-	return records[op];
 }
 
 static void trace_message(struct thread *t, const struct mpi_message *m)
 {
-	uint8_t body[50], *p = varint_put(body, m->handle);
-
-	switch ((enum hyb_message_op)m->op) {
-	case HYB_MESSAGE_SEND:
-	case HYB_MESSAGE_RECV:
-		p = varint_put(p, m->peer);
-		p = varint_put(p, zigzag(m->tag));
-		p = varint_put(p, m->op == HYB_MESSAGE_SEND ? m->sent : m->received);
-		break;
-	case HYB_MESSAGE_READ:
-	case HYB_MESSAGE_WRITE:
-		p = varint_put(p, m->offset);
-		p = varint_put(p, m->op == HYB_MESSAGE_WRITE ? m->sent : m->received);
-		break;
-	default:
-		p = varint_put(p, m->peer);
-		p = varint_put(p, m->sent);
-		p = varint_put(p, m->received);
-	}
-	if (m->request)
-		p = varint_put(p, m->request);
-	put_record(t, record_of(m->op), body, p);
+	put_record(t, (struct mpi_record){
+			      .what = (uint8_t)mpi_record_of(m->op),
+			      .handle = m->handle,
+			      .peer = m->peer,
+			      .tag = m->tag,
+			      .sent = m->sent,
+			      .received = m->received,
+			      .offset = m->offset,
+			      .request = m->request,
+		      });
 }
 
 static uint32_t size_class(uint64_t bytes)
@@ -397,8 +340,7 @@ static void record_message(struct thread *t, const struct mpi_message *m)
 {
 	if (likely(!t->mpi.paused))
 		count_message(t, m);
-	if (rt.set.trace_events)
-		trace_message(t, m);
+	trace_message(t, m);
 }
 
 static void message(const struct mpi_message *m)
@@ -412,32 +354,24 @@ static void waited(const struct mpi_message *m)
 		wait_for(self, message_node(self, m));
 }
 
-static void put_numbers(enum hyb_other what, uint64_t a, const uint64_t *b)
-{
-	uint8_t body[20], *p = varint_put(body, a);
-
-	if (b)
-		p = varint_put(p, *b);
-	if (rt.set.trace_events)
-		put_record(self, what, body, p);
-}
-
+/* What has a single number. */
 static void request(enum hyb_other what, uint64_t number)
 {
-	put_numbers(what, number, NULL);
+	struct mpi_record record = {.what = (uint8_t)what};
+
+	record.numbers[mpi_record_kind(what)->numbers[0]] = number;
+	put_record(self, record);
 }
 
 static void epoch(uint32_t window, uint32_t target)
 {
-	uint64_t peer = target;
-
-	put_numbers(HYB_OTHER_EPOCH, window, &peer);
+	put_record(self, (struct mpi_record){.what = HYB_OTHER_EPOCH, .handle = window, .peer = target});
 }
 
 static void failed(int error)
 {
 	self->loc->mpi[HYB_MPI_ERRORS] += !self->mpi.paused;
-	put_numbers(HYB_OTHER_FAILED, (uint32_t)error, NULL);
+	request(HYB_OTHER_FAILED, (uint32_t)error);
 }
 
 static void untracked(void)
@@ -516,7 +450,7 @@ static uint32_t define_handle(const struct mpi_handle *h)
 	if (!is_measuring())
 		return 0;
 	def.id = atomic_fetch_add(&rt.next_handle, 1) + 1;
-	return store_define(HYB_DEF_HANDLE, &def, sizeof(def), name, def.name_len, NULL, 0) ? def.id : 0;
+	return store_define(HYB_DEF_HANDLE, &def, DEF_WITH(name)) ? def.id : 0;
 }
 
 static void name_handle(uint32_t id, const char *name)
@@ -524,7 +458,7 @@ static void name_handle(uint32_t id, const char *name)
 	struct hyb_def_handle_name def = {.id = id, .name_len = (uint16_t)strnlen(name, HYB_NAME_MAX)};
 
 	if (is_measuring())
-		store_define(HYB_DEF_HANDLE_NAME, &def, sizeof(def), name, def.name_len, NULL, 0);
+		store_define(HYB_DEF_HANDLE_NAME, &def, DEF_WITH(name));
 }
 
 static void world(uint64_t identity, uint32_t rank, uint32_t size, uint32_t threads)
@@ -537,13 +471,13 @@ static void world(uint64_t identity, uint32_t rank, uint32_t size, uint32_t thre
 		.tick = clock_tick()};
 
 	if (is_measuring())
-		store_define(HYB_DEF_WORLD, &def, sizeof(def), NULL, 0, NULL, 0);
+		store_define(HYB_DEF_WORLD, &def, NULL);
 }
 
 static void define_clock(const struct hyb_def_clock *clock)
 {
 	if (is_measuring())
-		store_define(HYB_DEF_CLOCK, clock, sizeof(*clock), NULL, 0, NULL, 0);
+		store_define(HYB_DEF_CLOCK, clock, NULL);
 }
 
 static void note(enum hyb_severity severity, const char *text)

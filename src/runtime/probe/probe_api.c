@@ -104,14 +104,14 @@ static uint64_t counter_id(struct hybrid_counter *counter, uint32_t type)
 	uint64_t id = __atomic_load_n(&counter->id, __ATOMIC_ACQUIRE);
 
 	if (unlikely(!id || id >> 48 != rt.epoch)) {
+		const char *unit = counter->unit ? counter->unit : "";
 		struct hyb_def_counter def = {
 			.name_len = (uint16_t)strnlen(counter->name, HYB_NAME_MAX),
-			.unit_len = (uint16_t)strnlen(counter->unit ? counter->unit : "", HYB_NAME_MAX),
+			.unit_len = (uint16_t)strnlen(unit, HYB_NAME_MAX),
 			.type = type,
 		};
 
-		id = store_define(HYB_DEF_COUNTER, &def, sizeof(def), counter->name, def.name_len,
-			counter->unit ? counter->unit : "", def.unit_len);
+		id = store_define(HYB_DEF_COUNTER, &def, DEF_WITH(counter->name, unit));
 		if (id)
 			__atomic_store_n(&counter->id, id | (uint64_t)rt.epoch << 48, __ATOMIC_RELEASE);
 	}
@@ -204,7 +204,7 @@ static void marker(const char *text)
 
 	if (!t || !thread_busy(t))
 		return;
-	id = store_define(HYB_DEF_TEXT, &def, sizeof(def), text, def.len, NULL, 0);
+	id = store_define(HYB_DEF_TEXT, &def, DEF_WITH(text));
 	if (id)
 		trace_marker(t, id);
 	thread_ready(t);
@@ -240,13 +240,8 @@ void api_resume(void)
 
 void api_metadata(const char *key, const char *value)
 {
-	struct hyb_def_metadata def = {
-		.key_len = (uint16_t)strnlen(key, HYB_NAME_MAX),
-		.value_len = (uint16_t)strnlen(value, VALUE_MAX),
-	};
-
 	if (store.header && atomic_load(&rt.on))
-		store_define(HYB_DEF_METADATA, &def, sizeof(def), key, def.key_len, value, def.value_len);
+		store_metadata(key, value, strnlen(value, VALUE_MAX));
 }
 
 static void thread_name(const char *name)

@@ -75,8 +75,7 @@ static bool same(const struct hyb_def_region *def, const struct hyb_def_region *
 
 static uint64_t define(const struct hyb_def_region *want, const char *name, const char *file)
 {
-	uint64_t at =
-		store_define(HYB_DEF_REGION, want, sizeof(*want), name, want->name_len, file, want->file_len);
+	uint64_t at = store_define(HYB_DEF_REGION, want, DEF_WITH(name, file));
 
 	return at ? at | (uint64_t)rt.epoch << 48 : 0;
 }

@@ -140,7 +140,6 @@ static unsigned ask_version(void)
 /* What tells this process from others of the same interpreter: all words behind the first. */
 static void describe_arguments(void)
 {
-	struct hyb_def_metadata def = {.key_len = sizeof("hybrid.python.arguments") - 1};
 	char text[HYB_NAME_MAX + 1], *words = text, *end = text + sys_command_line(text, sizeof(text));
 
 	words += strlen(words) + 1;
@@ -151,9 +150,7 @@ static void describe_arguments(void)
 	for (char *p = words; p < end; p++)
 		if ((unsigned char)*p < ' ')
 			*p = ' ';
-	def.value_len = (uint16_t)(end - words);
-	store_define(HYB_DEF_METADATA, &def, sizeof(def), "hybrid.python.arguments", def.key_len, words,
-		def.value_len);
+	store_metadata("hybrid.python.arguments", words, (size_t)(end - words));
 }
 
 static void describe(void)
@@ -163,20 +160,16 @@ static void describe(void)
 							   : "frames";
 	char text[128];
 	struct module_map map;
-	struct hyb_def_metadata def = {.key_len = sizeof("hybrid.python") - 1};
 
-	def.value_len = (uint16_t)snprintf(text, sizeof(text), "CPython %s, %s", python.version, mode);
-	store_define(HYB_DEF_METADATA, &def, sizeof(def), "hybrid.python", def.key_len, text, def.value_len);
+	snprintf(text, sizeof(text), "CPython %s, %s", python.version, mode);
+	store_metadata("hybrid.python", text, strlen(text));
 	describe_arguments();
 	if (!python.known)
 		return; /* its frames are what there is to be seen */
 	modules_update(true);
 	if (!modules_find(python.code, &map) || !modules_path(&map))
 		return;
-	def.key_len = sizeof("hybrid.python.module") - 1;
-	def.value_len = (uint16_t)strnlen(modules_path(&map), HYB_NAME_MAX);
-	store_define(HYB_DEF_METADATA, &def, sizeof(def), "hybrid.python.module", def.key_len,
-		modules_path(&map), def.value_len);
+	store_metadata("hybrid.python.module", modules_path(&map), strnlen(modules_path(&map), HYB_NAME_MAX));
 }
 
 void python_describe(void)

@@ -44,7 +44,6 @@ void jit_init(void)
 /* Tells where names may be in the end. */
 static void tell(const char *path)
 {
-	struct hyb_def_metadata def = {.key_len = sizeof(HYB_MADE_KEY) - 1};
 	char value[16 + 1 + 512];
 	size_t len = strlen(path);
 
@@ -54,8 +53,7 @@ static void tell(const char *path)
 		value[i] = "0123456789abcdef"[jit.identity.process >> (60 - 4 * i) & 15];
 	value[16] = ' ';
 	memcpy(value + 17, path, len);
-	def.value_len = (uint16_t)(17 + len);
-	store_define(HYB_DEF_METADATA, &def, sizeof(def), HYB_MADE_KEY, def.key_len, value, def.value_len);
+	store_metadata(HYB_MADE_KEY, value, 17 + len);
 }
 
 /*
@@ -90,7 +88,7 @@ static void begin_slice(uint32_t slice, uint64_t now)
 
 	jit.identity.since = now;
 	memcpy(def.build_id, &jit.identity, sizeof(jit.identity));
-	if (store_define(HYB_DEF_MODULE, &def, sizeof(def), HYB_MADE_PATH, def.path_len, NULL, 0)) {
+	if (store_define(HYB_DEF_MODULE, &def, DEF_WITH(HYB_MADE_PATH))) {
 		atomic_store(&jit.next, now + SLICE_NS + (now - jit.start) / SLICE_SHARE);
 		atomic_store(&jit.slices, slice + 1);
 		if (!slice)

@@ -218,7 +218,7 @@ static uint32_t module_of(const struct object *o, const struct elf_info *info)
 	def.file_size = (uint64_t)st.st_size;
 	def.mtime = st.st_mtime;
 	memcpy(def.build_id, info->build_id, sizeof(def.build_id));
-	at = store_define(HYB_DEF_MODULE, &def, sizeof(def), o->path, def.path_len, NULL, 0);
+	at = store_define(HYB_DEF_MODULE, &def, DEF_WITH(o->path));
 	if (!at)
 		return 0;
 	if (strstr(o->path, "/libpython3"))
@@ -278,7 +278,7 @@ static void add_map(const struct object *o, uintptr_t start, uintptr_t end)
 	def.bias = map.bias = info.bias;
 	map.eh_frame_hdr = info.eh_frame_hdr;
 	def.module = map.module = module_of(o, &info);
-	map.def = store_define(HYB_DEF_MAP, &def, sizeof(def), NULL, 0, NULL, 0);
+	map.def = store_define(HYB_DEF_MAP, &def, NULL);
 	insert(&map);
 }
 

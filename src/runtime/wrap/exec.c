@@ -30,7 +30,7 @@ static bool end_image(const char *path)
 		return false;
 	path = path ? path : "";
 	def.path_len = (uint16_t)strnlen(path, 4095);
-	store_define(HYB_DEF_CHILD, &def, sizeof(def), path, def.path_len, NULL, 0);
+	store_define(HYB_DEF_CHILD, &def, DEF_WITH(path));
 	runtime_end(HYB_STATE_EXEC);
 	if (rt.source && t && t->armed) {
 		sampler_stop(t);
@@ -200,7 +200,7 @@ void note_program(uint64_t tick, pid_t pid, const char *path, enum hyb_unmeasure
 	if (!store.header || !path)
 		return;
 	def.path_len = (uint16_t)strnlen(path, 4095);
-	store_define(HYB_DEF_PROGRAM, &def, sizeof(def), path, def.path_len, NULL, 0);
+	store_define(HYB_DEF_PROGRAM, &def, DEF_WITH(path));
 }
 
 /* Before an exec: what is measured needs no word of us. */

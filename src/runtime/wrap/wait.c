@@ -34,7 +34,7 @@ static void note_end(pid_t pid, int status, uint64_t cpu)
 	if (!(WIFEXITED(status) || WIFSIGNALED(status)) || !store.header || rt.pid != getpid())
 		return;
 	atomic_fetch_add(&rt.noted_cpu, cpu);
-	store_define(HYB_DEF_ENDED, &def, sizeof(def), NULL, 0, NULL, 0);
+	store_define(HYB_DEF_ENDED, &def, NULL);
 }
 
 static uint64_t not_noted(void)

@@ -22,7 +22,7 @@
 enum { ROOT, A, HERE, B, THERE, AGAIN };
 static const uint32_t places[] = {ROOT, A, HERE, B, THERE, A};
 
-struct trace {
+struct made {
 	struct writer *w;
 	uint32_t root, a, here, b, there, again;
 	bool traced;
@@ -30,16 +30,16 @@ struct trace {
 };
 
 /* The first half of an instance has 90 of 100 events; memory is taken for the third quarter. */
-static void values_at(const struct trace *t, double x, int64_t values[3])
+static void values_at(const struct made *t, double x, int64_t values[3])
 {
 	values[0] = t->base[0] + (int64_t)(x < 0.5 ? 180 * x + 0.5 : 90 + 20 * (x - 0.5) + 0.5);
 	values[1] = x >= 0.5 && x < 0.75 ? 5000 : 1000;
 	values[2] = t->base[2] + (int64_t)(x * LONG / 2);
 }
 
-static struct trace begin(bool traced)
+static struct made begin(bool traced)
 {
-	struct trace t = {.w = writer_new(), .traced = traced};
+	struct made t = {.w = writer_new(), .traced = traced};
 	uint64_t a = writer_region(t.w, "a", "a.c", 1, HYB_REGION_USER);
 	uint64_t b = writer_region(t.w, "b", "a.c", 2, HYB_REGION_USER);
 
@@ -58,7 +58,7 @@ static struct trace begin(bool traced)
 	return t;
 }
 
-static void read_at(struct trace *t, double x)
+static void read_at(struct made *t, double x)
 {
 	int64_t values[3];
 
@@ -66,7 +66,7 @@ static void read_at(struct trace *t, double x)
 	writer_read(t->w, 1, values);
 }
 
-static void sample(struct trace *t, uint64_t start, uint64_t length, double x)
+static void sample(struct made *t, uint64_t start, uint64_t length, double x)
 {
 	uint64_t since = (uint64_t)(x * (double)length);
 	int64_t before[3], values[3];
@@ -82,7 +82,7 @@ static void sample(struct trace *t, uint64_t start, uint64_t length, double x)
 }
 
 /* Region b is the second half of a; with `x` below 0 nobody samples. */
-static void instance(struct trace *t, uint64_t start, uint64_t length, double x)
+static void instance(struct made *t, uint64_t start, uint64_t length, double x)
 {
 	uint64_t middle = start + length / 2;
 
@@ -108,9 +108,9 @@ static void instance(struct trace *t, uint64_t start, uint64_t length, double x)
 }
 
 /* Every hundredth instance is twenty times as long. Samples walk through all places. */
-static struct trace make(bool traced)
+static struct made make(bool traced)
 {
-	struct trace t = begin(traced);
+	struct made t = begin(traced);
 	uint64_t start = 10000;
 	struct hyb_node *node;
 
@@ -175,7 +175,7 @@ static void check_curves(const struct fold *fold, double length)
 
 static void test_traced(void **state)
 {
-	struct trace t = make(true);
+	struct made t = make(true);
 	struct hyb_experiment *e = help_open(t.w);
 	struct fold_request r = request();
 	struct fold fold = fold_of(e, &r);
@@ -208,7 +208,7 @@ static void test_traced(void **state)
 
 static void test_untraced(void **state)
 {
-	struct trace t = make(false);
+	struct made t = make(false);
 	struct hyb_experiment *e = help_open(t.w);
 	struct fold_request r = request();
 	struct fold fold = fold_of(e, &r);
@@ -227,7 +227,7 @@ static void test_untraced(void **state)
 static void test_along(void **state)
 {
 	for (int traced = 0; traced < 2; traced++) {
-		struct trace t = make(traced);
+		struct made t = make(traced);
 		struct hyb_experiment *e = help_open(t.w);
 		struct fold_request r = request();
 		struct fold fold;
@@ -250,7 +250,7 @@ static void test_along(void **state)
 /* a > b > a: the outer one counts; the first has no end, of the last the start is behind a gap. */
 static void test_nested(void **state)
 {
-	struct trace t = begin(true);
+	struct made t = begin(true);
 	struct fold_request r = request();
 	struct hyb_experiment *e;
 	struct fold fold;
@@ -288,7 +288,7 @@ static void test_nested(void **state)
 /* Without regions in the trace, what is in those below is not known by its place. */
 static void test_left_out(void **state)
 {
-	struct trace t = begin(false);
+	struct made t = begin(false);
 	struct fold_request r = request();
 	struct hyb_experiment *e;
 	struct fold fold;

@@ -183,7 +183,9 @@ static void write_two(struct hyb_write *w)
 			HYB_PYTHON(hyb_write_region(w, HYB_REGION_PYTHON, longer, "f.c", 3), 44), &frame)
 			->samples++;
 		hyb_write_sample(w, 1003, frame, 3, NULL);
-		hyb_write_other(w, 1003, HYB_OTHER_SEND, (uint64_t[]){1, !rank, zigzag(-1), 99}, 4);
+		hyb_write_mpi(w, 1003,
+			&(struct mpi_record){
+				.what = HYB_OTHER_SEND, .handle = 1, .peer = !rank, .tag = -1, .sent = 99});
 		hyb_write_count_real(w, 1004, hyb_write_counter(w, "load", "%", true), 0.5);
 		hyb_write_count(w, 1004, hyb_write_counter(w, "items", "", false), -9);
 		hyb_write_marker(w, 1005, hyb_write_text(w, "half"));

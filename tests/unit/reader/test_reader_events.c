@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "reader/trace.h"
+#include "format/format.h"
 #include "reader_help.h"
 #include "test_reader_tree.h"
 

@@ -11,7 +11,7 @@
 #include "base/varint.h"
 #include "hyb_writer.h"
 #include "hybrid/reader.h"
-#include "reader/mpi_record.h"
+#include "format/mpi_record.h"
 #include "reader_help.h"
 
 #define WORLD 0xabcdefu

@@ -10,7 +10,7 @@
 #include <pthread.h>
 
 #include "base/varint.h"
-#include "reader/trace.h"
+#include "format/format.h"
 #include "reader_help.h"
 #include "test_reader_tree.h"
 

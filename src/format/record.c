@@ -1,8 +1,4 @@
-#include "reader/trace.h"
-
-#include <string.h>
-
-#include "base/varint.h"
+#include "format/record.h"
 
 #define unlikely(x) __builtin_expect(!!(x), 0)
 #define SHIFT_MAX 32
