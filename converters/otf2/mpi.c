@@ -163,7 +163,7 @@ static uint32_t root_of(const struct writer *w, const struct otf2_handle *comm, 
 /* NULL, and counted at the end of the call: nothing that OTF2 could tell. */
 static const struct otf2_handle *collective_on(const struct writer *w, const struct hyb_event *e)
 {
-	if (!region_of(w, e)->collective)
+	if (!e->collective)
 		return NULL;
 	return otf2_handle_of(w->o, w->location->process, e->handle, HYB_COMM);
 }
@@ -179,7 +179,7 @@ static int begin_collective(struct writer *w, const struct hyb_event *e)
 		WRITE(w, MpiCollectiveBegin, NULL, w->time);
 		return 0;
 	}
-	request.op = (uint8_t)(region_of(w, e)->collective - 1);
+	request.op = (uint8_t)otf2_collective(e->collective);
 	request.root = root_of(w, comm, e->peer);
 	WRITE(w, NonBlockingCollectiveRequest, NULL, w->time, e->request);
 	return put_request(&w->requests, &request);
@@ -192,8 +192,7 @@ static void end_collective(struct writer *w, const struct hyb_event *e)
 	if (!comm)
 		count(&w->o->totals.unknown);
 	else if (!e->request)
-		WRITE(w, MpiCollectiveEnd, NULL, w->time,
-			(OTF2_CollectiveOp)(region_of(w, e)->collective - 1), comm->ref,
+		WRITE(w, MpiCollectiveEnd, NULL, w->time, otf2_collective(e->collective), comm->ref,
 			root_of(w, comm, e->peer), e->sent, e->received);
 }
 

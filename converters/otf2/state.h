@@ -28,7 +28,6 @@ struct otf2_region {
 	OTF2_RegionRole role;
 	OTF2_Paradigm paradigm;
 	bool mpi;
-	uint8_t collective; /* OTF2_CollectiveOp + 1; 0: none */
 	uint8_t sync; /* enum otf2_sync */
 	uint8_t atomic; /* OTF2_RmaAtomicType */
 	bool completes; /* operations on the window are complete behind it */
@@ -193,6 +192,7 @@ void otf2_tree_release(struct otf2 *o);
 
 /* ---- converters/otf2/words.c: what names of MPI's functions say. */
 void otf2_region_words(struct otf2_region *region);
+OTF2_CollectiveOp otf2_collective(unsigned collective); /* an enum hyb_operation other than 0 */
 
 /* ---- converters/otf2/handles.c: communicators, windows and files. */
 int otf2_handles_make(struct otf2 *o);

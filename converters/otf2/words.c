@@ -1,57 +1,67 @@
-/* What OTF2 wants to know of functions of MPI, by their names. */
+/* What OTF2 wants to know of functions of MPI, by their names; and what it calls collectives. */
 #include <ctype.h>
 #include <string.h>
 #include <strings.h>
 
 #include "converters/otf2/state.h"
 #include "format/format.h"
+#include "format/words.h"
 
-#define NONE 0u
-#define OP(name_) (OTF2_COLLECTIVE_OP_##name_ + 1)
+/* By enum hyb_operation. */
+static const struct {
+	OTF2_RegionRole role;
+	OTF2_CollectiveOp op;
+} collectives[] = {
+	[HYB_COLLECTIVE_BARRIER] = {OTF2_REGION_ROLE_BARRIER, OTF2_COLLECTIVE_OP_BARRIER},
+	[HYB_COLLECTIVE_BCAST] = {OTF2_REGION_ROLE_COLL_ONE2ALL, OTF2_COLLECTIVE_OP_BCAST},
+	[HYB_COLLECTIVE_GATHER] = {OTF2_REGION_ROLE_COLL_ALL2ONE, OTF2_COLLECTIVE_OP_GATHER},
+	[HYB_COLLECTIVE_GATHERV] = {OTF2_REGION_ROLE_COLL_ALL2ONE, OTF2_COLLECTIVE_OP_GATHERV},
+	[HYB_COLLECTIVE_SCATTER] = {OTF2_REGION_ROLE_COLL_ONE2ALL, OTF2_COLLECTIVE_OP_SCATTER},
+	[HYB_COLLECTIVE_SCATTERV] = {OTF2_REGION_ROLE_COLL_ONE2ALL, OTF2_COLLECTIVE_OP_SCATTERV},
+	[HYB_COLLECTIVE_ALLGATHER] = {OTF2_REGION_ROLE_COLL_ALL2ALL, OTF2_COLLECTIVE_OP_ALLGATHER},
+	[HYB_COLLECTIVE_ALLGATHERV] = {OTF2_REGION_ROLE_COLL_ALL2ALL, OTF2_COLLECTIVE_OP_ALLGATHERV},
+	[HYB_COLLECTIVE_ALLTOALL] = {OTF2_REGION_ROLE_COLL_ALL2ALL, OTF2_COLLECTIVE_OP_ALLTOALL},
+	[HYB_COLLECTIVE_ALLTOALLV] = {OTF2_REGION_ROLE_COLL_ALL2ALL, OTF2_COLLECTIVE_OP_ALLTOALLV},
+	[HYB_COLLECTIVE_ALLTOALLW] = {OTF2_REGION_ROLE_COLL_ALL2ALL, OTF2_COLLECTIVE_OP_ALLTOALLW},
+	[HYB_COLLECTIVE_REDUCE] = {OTF2_REGION_ROLE_COLL_ALL2ONE, OTF2_COLLECTIVE_OP_REDUCE},
+	[HYB_COLLECTIVE_ALLREDUCE] = {OTF2_REGION_ROLE_COLL_ALL2ALL, OTF2_COLLECTIVE_OP_ALLREDUCE},
+	[HYB_COLLECTIVE_SCAN] = {OTF2_REGION_ROLE_COLL_OTHER, OTF2_COLLECTIVE_OP_SCAN},
+	[HYB_COLLECTIVE_EXSCAN] = {OTF2_REGION_ROLE_COLL_OTHER, OTF2_COLLECTIVE_OP_EXSCAN},
+	[HYB_COLLECTIVE_REDUCE_SCATTER] = {OTF2_REGION_ROLE_COLL_OTHER, OTF2_COLLECTIVE_OP_REDUCE_SCATTER},
+	[HYB_COLLECTIVE_REDUCE_SCATTER_BLOCK] = {OTF2_REGION_ROLE_COLL_OTHER,
+		OTF2_COLLECTIVE_OP_REDUCE_SCATTER_BLOCK},
+	[HYB_COLLECTIVE_NEIGHBOR_ALLGATHER] = {OTF2_REGION_ROLE_COLL_ALL2ALL, OTF2_COLLECTIVE_OP_ALLGATHER},
+	[HYB_COLLECTIVE_NEIGHBOR_ALLGATHERV] = {OTF2_REGION_ROLE_COLL_ALL2ALL, OTF2_COLLECTIVE_OP_ALLGATHERV},
+	[HYB_COLLECTIVE_NEIGHBOR_ALLTOALL] = {OTF2_REGION_ROLE_COLL_ALL2ALL, OTF2_COLLECTIVE_OP_ALLTOALL},
+	[HYB_COLLECTIVE_NEIGHBOR_ALLTOALLV] = {OTF2_REGION_ROLE_COLL_ALL2ALL, OTF2_COLLECTIVE_OP_ALLTOALLV},
+	[HYB_COLLECTIVE_NEIGHBOR_ALLTOALLW] = {OTF2_REGION_ROLE_COLL_ALL2ALL, OTF2_COLLECTIVE_OP_ALLTOALLW},
+};
 
-/* Names without MPI_, and those of collectives without what begins or prepares them. */
-static const struct word {
+/* Names without MPI_. */
+static const struct role {
 	const char *name;
 	OTF2_RegionRole role;
-	uint8_t collective;
 } words[] = {
-	{"barrier", OTF2_REGION_ROLE_BARRIER, OP(BARRIER)},
-	{"bcast", OTF2_REGION_ROLE_COLL_ONE2ALL, OP(BCAST)},
-	{"gather", OTF2_REGION_ROLE_COLL_ALL2ONE, OP(GATHER)},
-	{"gatherv", OTF2_REGION_ROLE_COLL_ALL2ONE, OP(GATHERV)},
-	{"scatter", OTF2_REGION_ROLE_COLL_ONE2ALL, OP(SCATTER)},
-	{"scatterv", OTF2_REGION_ROLE_COLL_ONE2ALL, OP(SCATTERV)},
-	{"allgather", OTF2_REGION_ROLE_COLL_ALL2ALL, OP(ALLGATHER)},
-	{"allgatherv", OTF2_REGION_ROLE_COLL_ALL2ALL, OP(ALLGATHERV)},
-	{"alltoall", OTF2_REGION_ROLE_COLL_ALL2ALL, OP(ALLTOALL)},
-	{"alltoallv", OTF2_REGION_ROLE_COLL_ALL2ALL, OP(ALLTOALLV)},
-	{"alltoallw", OTF2_REGION_ROLE_COLL_ALL2ALL, OP(ALLTOALLW)},
-	{"allreduce", OTF2_REGION_ROLE_COLL_ALL2ALL, OP(ALLREDUCE)},
-	{"reduce", OTF2_REGION_ROLE_COLL_ALL2ONE, OP(REDUCE)},
-	{"reduce_scatter", OTF2_REGION_ROLE_COLL_OTHER, OP(REDUCE_SCATTER)},
-	{"reduce_scatter_block", OTF2_REGION_ROLE_COLL_OTHER, OP(REDUCE_SCATTER_BLOCK)},
-	{"scan", OTF2_REGION_ROLE_COLL_OTHER, OP(SCAN)},
-	{"exscan", OTF2_REGION_ROLE_COLL_OTHER, OP(EXSCAN)},
-	{"put", OTF2_REGION_ROLE_RMA, NONE},
-	{"rput", OTF2_REGION_ROLE_RMA, NONE},
-	{"get", OTF2_REGION_ROLE_RMA, NONE},
-	{"rget", OTF2_REGION_ROLE_RMA, NONE},
-	{"accumulate", OTF2_REGION_ROLE_RMA, NONE},
-	{"raccumulate", OTF2_REGION_ROLE_RMA, NONE},
-	{"get_accumulate", OTF2_REGION_ROLE_RMA, NONE},
-	{"rget_accumulate", OTF2_REGION_ROLE_RMA, NONE},
-	{"fetch_and_op", OTF2_REGION_ROLE_RMA, NONE},
-	{"compare_and_swap", OTF2_REGION_ROLE_RMA, NONE},
-	{"file_open", OTF2_REGION_ROLE_FILE_IO_METADATA, NONE},
-	{"file_close", OTF2_REGION_ROLE_FILE_IO_METADATA, NONE},
-	{"file_set_view", OTF2_REGION_ROLE_FILE_IO_METADATA, NONE},
-	{"file_seek", OTF2_REGION_ROLE_FILE_IO_METADATA, NONE},
+	{"put", OTF2_REGION_ROLE_RMA},
+	{"rput", OTF2_REGION_ROLE_RMA},
+	{"get", OTF2_REGION_ROLE_RMA},
+	{"rget", OTF2_REGION_ROLE_RMA},
+	{"accumulate", OTF2_REGION_ROLE_RMA},
+	{"raccumulate", OTF2_REGION_ROLE_RMA},
+	{"get_accumulate", OTF2_REGION_ROLE_RMA},
+	{"rget_accumulate", OTF2_REGION_ROLE_RMA},
+	{"fetch_and_op", OTF2_REGION_ROLE_RMA},
+	{"compare_and_swap", OTF2_REGION_ROLE_RMA},
+	{"file_open", OTF2_REGION_ROLE_FILE_IO_METADATA},
+	{"file_close", OTF2_REGION_ROLE_FILE_IO_METADATA},
+	{"file_set_view", OTF2_REGION_ROLE_FILE_IO_METADATA},
+	{"file_seek", OTF2_REGION_ROLE_FILE_IO_METADATA},
 };
 
 /* Beginnings of names; the first that fits counts. */
-static const struct word beginnings[] = {
-	{"win_", OTF2_REGION_ROLE_RMA, NONE},
-	{"file_", OTF2_REGION_ROLE_FILE_IO, NONE},
+static const struct role beginnings[] = {
+	{"win_", OTF2_REGION_ROLE_RMA},
+	{"file_", OTF2_REGION_ROLE_FILE_IO},
 };
 
 static const char *const point_to_point[] = {"send", "bsend", "ssend", "rsend", "isend", "ibsend", "issend",
@@ -81,31 +91,6 @@ static const struct {
 	{"win_sync", SYNC_FLUSH},
 };
 
-static const struct word *find_word(const char *name)
-{
-	for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++)
-		if (!strcmp(words[i].name, name))
-			return &words[i];
-	return NULL;
-}
-
-/* "ineighbor_allgather_init" is an allgather. */
-static const struct word *find_collective(char *name)
-{
-	const struct word *word = find_word(name);
-	char *end = strrchr(name, '_');
-
-	if (word)
-		return word;
-	if (end && !strcmp(end, "_init"))
-		*end = 0;
-	if (!strncmp(name, "neighbor_", 9))
-		return find_word(name + 9);
-	if (!strncmp(name, "ineighbor_", 10))
-		return find_word(name + 10);
-	return find_word(*name == 'i' && !find_word(name) ? name + 1 : name);
-}
-
 static bool ends_with(const char *text, const char *end)
 {
 	size_t n = strlen(text), m = strlen(end);
@@ -113,22 +98,22 @@ static bool ends_with(const char *text, const char *end)
 	return n >= m && !strcmp(text + n - m, end);
 }
 
-static void find_role(struct otf2_region *region, char *name)
+static OTF2_RegionRole find_role(const char *name)
 {
-	const struct word *word;
+	unsigned collective = word_collective(name);
 
-	region->role = OTF2_REGION_ROLE_FUNCTION;
-	for (size_t i = 0; i < sizeof(point_to_point) / sizeof(*point_to_point); i++)
-		if (!strcmp(name, point_to_point[i]))
-			region->role = OTF2_REGION_ROLE_POINT2POINT;
+	if (collective)
+		return collectives[collective].role;
+	for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++)
+		if (!strcmp(name, words[i].name))
+			return words[i].role;
 	for (size_t i = 0; i < sizeof(beginnings) / sizeof(*beginnings); i++)
 		if (!strncmp(name, beginnings[i].name, strlen(beginnings[i].name)))
-			region->role = beginnings[i].role;
-	word = find_collective(name);
-	if (word) {
-		region->role = word->role;
-		region->collective = word->collective;
-	}
+			return beginnings[i].role;
+	for (size_t i = 0; i < sizeof(point_to_point) / sizeof(*point_to_point); i++)
+		if (!strcmp(name, point_to_point[i]))
+			return OTF2_REGION_ROLE_POINT2POINT;
+	return OTF2_REGION_ROLE_FUNCTION;
 }
 
 /* What an operation on a window's memory is. */
@@ -161,5 +146,10 @@ void otf2_region_words(struct otf2_region *region)
 	region->completes = region->sync && (strstr(name, "fence") || strstr(name, "complete") ||
 						    strstr(name, "unlock") || strstr(name, "flush"));
 	region->shared_all = strstr(name, "_all") || strstr(name, "_ordered");
-	find_role(region, name + n);
+	region->role = find_role(name + n);
+}
+
+OTF2_CollectiveOp otf2_collective(unsigned collective)
+{
+	return collectives[collective].op;
 }

@@ -75,6 +75,7 @@ struct hyb_member {
 	struct hyb_moment moment; /* of its COLLECTIVE event */
 	const struct hyb_handle *handle; /* its own definition of the communicator */
 	uint32_t root; /* world rank or HYB_RANK_* */
+	unsigned collective; /* what it does: enum hyb_operation of the format; 0: not known */
 	uint64_t sent, received; /* bytes */
 	uint64_t request; /* 0: the call waited */
 };
@@ -86,7 +87,8 @@ struct hyb_collective {
 	const struct hyb_member *members; /* in the order of their events */
 	size_t count;
 	size_t missing; /* members of the communicator of which nothing is known */
-	bool differ; /* members are in calls of different names: the count is out of step, trust nothing */
+	bool differ; /* members are in calls that do not belong together: the count is out of step, trust
+			nothing */
 };
 
 enum hyb_step_kind {

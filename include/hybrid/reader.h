@@ -412,6 +412,7 @@ struct hyb_event {
 	const char *unit; /* COUNTER */
 	const struct hyb_handle *handle; /* MESSAGE, EPOCH; NULL: not known */
 	uint8_t message; /* MESSAGE: enum hyb_message_kind */
+	uint8_t collective; /* MESSAGE: COLLECTIVE: enum hyb_operation of the format; 0: not known */
 	uint8_t unmeasured; /* UNMEASURED: enum hyb_event_kind */
 	uint32_t peer; /* MESSAGE, EPOCH: peer, root or target: rank below world_size, or HYB_RANK_* */
 	int32_t tag; /* MESSAGE: SEND and RECV */

@@ -12,7 +12,7 @@ struct events {
 };
 
 /* Fields of an event by number. */
-enum { TEXT = 4, WEIGHT = 7, MESSAGE = 11, OFFSET = 17, METRICS = 19, END = 20 };
+enum { TEXT = 4, WEIGHT = 7, MESSAGE = 11, OFFSET = 17, METRICS = 19, OPERATION = 20, END = 21 };
 
 PyObject *event_type(void)
 {
@@ -43,6 +43,7 @@ PyObject *event_type(void)
 		{"request", "of MPI: a number that the process uses once; None if the call waited"},
 		{"metrics", "of a sample, enter, leave or complete: a dict, name of the metric: its value "
 			    "there; None if not known"},
+		{"operation", "of a collective: barrier, bcast, allreduce ...; else None, or not known"},
 		{NULL, NULL},
 	};
 
@@ -175,6 +176,9 @@ static PyObject *make_event(struct events *events, const struct hyb_event *event
 	fill_rest(&f, METRICS);
 	if (event->kind <= HYB_EVENT_COMPLETE && event->values)
 		fill(&f, metric_values(event->location->process, event->values));
+	fill_rest(&f, OPERATION);
+	if (event->collective)
+		fill(&f, kind(state->collectives, event->collective));
 	fill_rest(&f, END);
 	return filled(&f);
 }

@@ -19,15 +19,15 @@
 
 #include "hybrid/reader.h"
 
-#define KINDS 20
+#define KINDS 24
 
 /* Of a module; each interpreter has its own. */
 struct state {
 	PyObject *error; /* hybrid.Error */
 	PyObject *experiment_type, *events_type;
 	PyObject *node_type, *event_type, *row_type; /* struct sequences */
-	PyObject *node_kinds[KINDS], *event_kinds[KINDS], *row_kinds[KINDS],
-		*message_kinds[KINDS]; /* str, by number; "unknown" */
+	PyObject *node_kinds[KINDS], *event_kinds[KINDS], *row_kinds[KINDS], *message_kinds[KINDS],
+		*collectives[KINDS]; /* str, by number; "unknown" */
 };
 
 struct events;

@@ -133,7 +133,8 @@ static int make_kinds(struct state *state)
 {
 	return make_words(state->node_kinds, &words_node) || make_words(state->event_kinds, &words_event) ||
 			       make_words(state->row_kinds, &profile_kind_words) ||
-			       make_words(state->message_kinds, &words_message)
+			       make_words(state->message_kinds, &words_message) ||
+			       make_words(state->collectives, &words_collective)
 		       ? -1
 		       : 0;
 }

@@ -50,6 +50,8 @@ static void show_numbers(struct out *out, const struct mpi_record_kind *kind, co
 		show_bytes(out, mpi->sent, mpi->received);
 	if (mpi_record_has(kind, MPI_NUMBER_ERROR))
 		out_signed(out, "error", mpi->error);
+	if (mpi_record_has(kind, MPI_NUMBER_OPERATION))
+		out_word(out, "operation", word_key(&words_collective, mpi->operation));
 	show_rest(out, mpi->offset - 1, mpi->request);
 }
 
@@ -83,6 +85,8 @@ void dump_mpi_event(struct out *out, const struct hyb_event *event)
 		out_word(out, "was", word_key(&words_event, kind));
 	if (message)
 		out_word(out, "message", word_key(&words_message, event->message));
+	if (event->message == HYB_COLLECTIVE)
+		out_word(out, "operation", word_key(&words_collective, event->collective));
 	if (event->handle) {
 		out_hex(out, "identity", event->handle->identity);
 		out_text(out, "handle", event->handle->name);

@@ -10,6 +10,7 @@
 #define OFFSET MPI_NUMBER_OFFSET
 #define ERROR MPI_NUMBER_ERROR
 #define REQUEST MPI_NUMBER_REQUEST
+#define OPERATION MPI_NUMBER_OPERATION
 #define MESSAGE(op_) HYB_EVENT_MESSAGE, HYB_MESSAGE_##op_
 
 /* clang-format off */
@@ -20,7 +21,7 @@ static const struct mpi_record_kind kinds[] = {
 	[HYB_OTHER_SENT] = {"sent", HYB_EVENT_SENT, 0, true, 1, 1, {REQUEST}},
 	[HYB_OTHER_TESTED] = {"tested", HYB_EVENT_TESTED, 0, false, 1, 1, {REQUEST}},
 	[HYB_OTHER_CANCELLED] = {"cancelled", HYB_EVENT_CANCELLED, 0, true, 1, 1, {REQUEST}},
-	[HYB_OTHER_COLLECTIVE] = {"collective", MESSAGE(COLLECTIVE), true, 4, 5, {HANDLE, PEER, SENT, RECEIVED, REQUEST}},
+	[HYB_OTHER_COLLECTIVE] = {"collective", MESSAGE(COLLECTIVE), true, 4, 6, {HANDLE, PEER, SENT, RECEIVED, REQUEST, OPERATION}},
 	[HYB_OTHER_COLLECTED] = {"collected", HYB_EVENT_COLLECTED, 0, true, 1, 1, {REQUEST}},
 	[HYB_OTHER_PUT] = {"put", MESSAGE(PUT), false, 4, 5, {HANDLE, PEER, SENT, RECEIVED, REQUEST}},
 	[HYB_OTHER_GET] = {"get", MESSAGE(GET), false, 4, 5, {HANDLE, PEER, SENT, RECEIVED, REQUEST}},

@@ -18,6 +18,7 @@ enum mpi_number {
 	MPI_NUMBER_OFFSET,
 	MPI_NUMBER_ERROR,
 	MPI_NUMBER_REQUEST,
+	MPI_NUMBER_OPERATION,
 	MPI_NUMBERS
 };
 
@@ -42,6 +43,7 @@ struct mpi_record {
 			uint64_t offset; /* + 1; 0: not known */
 			int64_t error;
 			uint64_t request;
+			uint64_t operation; /* enum hyb_operation, or what a newer version knows */
 		};
 	};
 };

@@ -81,7 +81,8 @@ enum hyb_record {
  *   SENT        v request: its sending is complete (the buffer may be used again)
  *   TESTED      v request: asked for, and not complete
  *   CANCELLED   v request
- *   COLLECTIVE  v handle, v root or HYB_PEER_NONE, v bytes sent, v bytes received, [v request]
+ *   COLLECTIVE  v handle, v root or HYB_PEER_NONE, v bytes sent, v bytes received, [v request],
+ *               [v operation: enum hyb_operation, since 1.6]
  *   COLLECTED   v request: the non-blocking collective is complete
  *   PUT, GET, UPDATE  v window, v target, v bytes to it, v bytes from it, [v request]
  *   EPOCH       v window, v target or HYB_PEER_NONE: a synchronisation of the window; the region says which
@@ -126,9 +127,36 @@ enum hyb_other {
 	HYB_OTHER_UNMEASURED = 20,
 };
 
+/* What a collective call does. Since 1.6, append only. */
+enum hyb_operation {
+	HYB_COLLECTIVE_UNKNOWN = 0,
+	HYB_COLLECTIVE_BARRIER = 1,
+	HYB_COLLECTIVE_BCAST = 2,
+	HYB_COLLECTIVE_GATHER = 3,
+	HYB_COLLECTIVE_GATHERV = 4,
+	HYB_COLLECTIVE_SCATTER = 5,
+	HYB_COLLECTIVE_SCATTERV = 6,
+	HYB_COLLECTIVE_ALLGATHER = 7,
+	HYB_COLLECTIVE_ALLGATHERV = 8,
+	HYB_COLLECTIVE_ALLTOALL = 9,
+	HYB_COLLECTIVE_ALLTOALLV = 10,
+	HYB_COLLECTIVE_ALLTOALLW = 11,
+	HYB_COLLECTIVE_REDUCE = 12,
+	HYB_COLLECTIVE_ALLREDUCE = 13,
+	HYB_COLLECTIVE_SCAN = 14,
+	HYB_COLLECTIVE_EXSCAN = 15,
+	HYB_COLLECTIVE_REDUCE_SCATTER = 16,
+	HYB_COLLECTIVE_REDUCE_SCATTER_BLOCK = 17,
+	HYB_COLLECTIVE_NEIGHBOR_ALLGATHER = 18,
+	HYB_COLLECTIVE_NEIGHBOR_ALLGATHERV = 19,
+	HYB_COLLECTIVE_NEIGHBOR_ALLTOALL = 20,
+	HYB_COLLECTIVE_NEIGHBOR_ALLTOALLV = 21,
+	HYB_COLLECTIVE_NEIGHBOR_ALLTOALLW = 22,
+};
+
 /*
- * The largest record that is written: tag, time, two subtypes, length and five numbers of at most ten bytes;
- * and with metrics each of them twice.
+ * The largest record that is written: tag, time, two subtypes, length and at most six numbers: no more than
+ * five of ten bytes; and with metrics each of them twice.
  */
 #define HYB_RECORD_MAX 80u
 #define HYB_RECORD_METRICS_MAX(metrics) (20u * (metrics))

@@ -1,5 +1,8 @@
 #include "format/words.h"
 
+#include <string.h>
+#include <strings.h>
+
 #include "format/format.h"
 #include "hybrid/reader.h"
 
@@ -174,6 +177,30 @@ WORDS(message,
 	[HYB_MESSAGE_READ] = {"read", NULL},
 	[HYB_MESSAGE_WRITE] = {"write", NULL});
 
+WORDS(collective,
+	[HYB_COLLECTIVE_BARRIER] = {"barrier", NULL},
+	[HYB_COLLECTIVE_BCAST] = {"bcast", NULL},
+	[HYB_COLLECTIVE_GATHER] = {"gather", NULL},
+	[HYB_COLLECTIVE_GATHERV] = {"gatherv", NULL},
+	[HYB_COLLECTIVE_SCATTER] = {"scatter", NULL},
+	[HYB_COLLECTIVE_SCATTERV] = {"scatterv", NULL},
+	[HYB_COLLECTIVE_ALLGATHER] = {"allgather", NULL},
+	[HYB_COLLECTIVE_ALLGATHERV] = {"allgatherv", NULL},
+	[HYB_COLLECTIVE_ALLTOALL] = {"alltoall", NULL},
+	[HYB_COLLECTIVE_ALLTOALLV] = {"alltoallv", NULL},
+	[HYB_COLLECTIVE_ALLTOALLW] = {"alltoallw", NULL},
+	[HYB_COLLECTIVE_REDUCE] = {"reduce", NULL},
+	[HYB_COLLECTIVE_ALLREDUCE] = {"allreduce", NULL},
+	[HYB_COLLECTIVE_SCAN] = {"scan", NULL},
+	[HYB_COLLECTIVE_EXSCAN] = {"exscan", NULL},
+	[HYB_COLLECTIVE_REDUCE_SCATTER] = {"reduce_scatter", NULL},
+	[HYB_COLLECTIVE_REDUCE_SCATTER_BLOCK] = {"reduce_scatter_block", NULL},
+	[HYB_COLLECTIVE_NEIGHBOR_ALLGATHER] = {"neighbor_allgather", NULL},
+	[HYB_COLLECTIVE_NEIGHBOR_ALLGATHERV] = {"neighbor_allgatherv", NULL},
+	[HYB_COLLECTIVE_NEIGHBOR_ALLTOALL] = {"neighbor_alltoall", NULL},
+	[HYB_COLLECTIVE_NEIGHBOR_ALLTOALLV] = {"neighbor_alltoallv", NULL},
+	[HYB_COLLECTIVE_NEIGHBOR_ALLTOALLW] = {"neighbor_alltoallw", NULL});
+
 WORDS(event,
 	[HYB_EVENT_SAMPLE] = {"sample", NULL},
 	[HYB_EVENT_ENTER] = {"enter", NULL},
@@ -211,4 +238,33 @@ const char *word_text(const struct words *words, uint64_t number)
 	if (!word_known(words, number))
 		return "of a kind that this version does not know";
 	return words->words[number].text ? words->words[number].text : words->words[number].key;
+}
+
+static unsigned find_collective(const char *name, size_t length)
+{
+	for (size_t i = 1; i < words_collective.count; i++) {
+		const char *key = words_collective.words[i].key;
+
+		if (strlen(key) == length && !strncasecmp(key, name, length))
+			return (unsigned)i;
+	}
+	return HYB_COLLECTIVE_UNKNOWN;
+}
+
+static size_t without(const char *name, size_t length, const char *end)
+{
+	size_t tail = strlen(end);
+
+	return length > tail && !strncasecmp(name + length - tail, end, tail) ? length - tail : length;
+}
+
+unsigned word_collective(const char *function)
+{
+	const char *name = function + (!strncasecmp(function, "mpi_", 4)           ? 4
+					      : !strncasecmp(function, "mpix_", 5) ? 5
+										   : 0);
+	size_t length = without(name, without(name, strlen(name), "_c"), "_init");
+	unsigned found = find_collective(name, length);
+
+	return found || (*name | 32) != 'i' ? found : find_collective(name + 1, length - 1);
 }

@@ -24,7 +24,7 @@ struct words {
 extern const struct words words_source, words_drop, words_partial, words_fault, words_python, words_mpi,
 	words_cost, words_probe_kind, words_state, words_clock, words_severity, words_unmeasured,
 	words_thread_level, words_chunk, words_def, words_region, words_handle, words_child,
-	words_metric_mode, words_number, words_node, words_message, words_event;
+	words_metric_mode, words_number, words_node, words_message, words_collective, words_event;
 
 /* "unknown" where this version does not know the number. */
 const char *word_key(const struct words *words, uint64_t number);
@@ -34,5 +34,11 @@ const char *word_text(const struct words *words, uint64_t number);
 
 /* Whether the number has a word. */
 bool word_known(const struct words *words, uint64_t number);
+
+/*
+ * The enum hyb_operation of a function of MPI, by its name in any case: "MPI_Ineighbor_allgather_init_c".
+ * Records tell it since 1.6; files from before, and functions that were not called, have nothing else.
+ */
+unsigned word_collective(const char *function);
 
 #endif

@@ -187,8 +187,33 @@ static void put_message(struct import *im, bool send, uint32_t rank, OTF2_CommRe
 
 /* -------------------------------------------------------------- collectives */
 
-static void put_collective(struct import *im, OTF2_CommRef ref, uint32_t root, uint64_t sent,
-	uint64_t received, uint64_t request)
+static uint8_t collective_of(OTF2_CollectiveOp op)
+{
+	static const uint8_t collectives[] = {
+		[OTF2_COLLECTIVE_OP_BARRIER] = HYB_COLLECTIVE_BARRIER,
+		[OTF2_COLLECTIVE_OP_BCAST] = HYB_COLLECTIVE_BCAST,
+		[OTF2_COLLECTIVE_OP_GATHER] = HYB_COLLECTIVE_GATHER,
+		[OTF2_COLLECTIVE_OP_GATHERV] = HYB_COLLECTIVE_GATHERV,
+		[OTF2_COLLECTIVE_OP_SCATTER] = HYB_COLLECTIVE_SCATTER,
+		[OTF2_COLLECTIVE_OP_SCATTERV] = HYB_COLLECTIVE_SCATTERV,
+		[OTF2_COLLECTIVE_OP_ALLGATHER] = HYB_COLLECTIVE_ALLGATHER,
+		[OTF2_COLLECTIVE_OP_ALLGATHERV] = HYB_COLLECTIVE_ALLGATHERV,
+		[OTF2_COLLECTIVE_OP_ALLTOALL] = HYB_COLLECTIVE_ALLTOALL,
+		[OTF2_COLLECTIVE_OP_ALLTOALLV] = HYB_COLLECTIVE_ALLTOALLV,
+		[OTF2_COLLECTIVE_OP_ALLTOALLW] = HYB_COLLECTIVE_ALLTOALLW,
+		[OTF2_COLLECTIVE_OP_ALLREDUCE] = HYB_COLLECTIVE_ALLREDUCE,
+		[OTF2_COLLECTIVE_OP_REDUCE] = HYB_COLLECTIVE_REDUCE,
+		[OTF2_COLLECTIVE_OP_REDUCE_SCATTER] = HYB_COLLECTIVE_REDUCE_SCATTER,
+		[OTF2_COLLECTIVE_OP_REDUCE_SCATTER_BLOCK] = HYB_COLLECTIVE_REDUCE_SCATTER_BLOCK,
+		[OTF2_COLLECTIVE_OP_SCAN] = HYB_COLLECTIVE_SCAN,
+		[OTF2_COLLECTIVE_OP_EXSCAN] = HYB_COLLECTIVE_EXSCAN,
+	};
+
+	return op < sizeof(collectives) ? collectives[op] : HYB_COLLECTIVE_UNKNOWN;
+}
+
+static void put_collective(struct import *im, OTF2_CollectiveOp op, OTF2_CommRef ref, uint32_t root,
+	uint64_t sent, uint64_t received, uint64_t request)
 {
 	uint32_t handle = handle_of(im, HYB_HANDLE_COMM, ref);
 	uint32_t peer = root_of(im, refs_get(&im->d->comms, ref), root);
@@ -202,6 +227,7 @@ static void put_collective(struct import *im, OTF2_CommRef ref, uint32_t root, u
 			       .sent = sent,
 			       .received = received,
 			       .request = request,
+			       .operation = collective_of(op),
 		       });
 }
 
@@ -211,7 +237,7 @@ static void end_collective(struct import *im, OTF2_CollectiveOp op, OTF2_CommRef
 {
 	if (op < OTF2_COLLECTIVE_OP_CREATE_HANDLE || op > OTF2_COLLECTIVE_OP_DESTROY_HANDLE_AND_DEALLOCATE ||
 		op == OTF2_COLLECTIVE_OP_ALLOCATE || op == OTF2_COLLECTIVE_OP_DEALLOCATE)
-		put_collective(im, comm, root, sent, received, 0);
+		put_collective(im, op, comm, root, sent, received, 0);
 }
 
 /* `what`: HYB_OTHER_CREATED or HYB_OTHER_FREED. */
@@ -224,13 +250,13 @@ static void put_handle(struct import *im, enum hyb_other what, unsigned kind, ui
 }
 
 /* What it is, the archive tells only when it is complete. */
-static void put_collected(struct import *im, OTF2_CommRef comm, uint32_t root, uint64_t sent,
-	uint64_t received, uint64_t request)
+static void put_collected(struct import *im, OTF2_CollectiveOp op, OTF2_CommRef comm, uint32_t root,
+	uint64_t sent, uint64_t received, uint64_t request)
 {
 	uint64_t number;
 
 	number = request_end(im, &im->requests, request);
-	put_collective(im, comm, root, sent, received, number);
+	put_collective(im, op, comm, root, sent, received, number);
 	put_request(im, HYB_OTHER_COLLECTED, number);
 }
 
@@ -375,7 +401,7 @@ static void cancel_transfer(struct import *im, OTF2_IoHandleRef file, uint64_t m
 	ROW(MpiCollectiveEnd, end_collective(im, op, comm, root, sent, received), OTF2_CollectiveOp op, \
 		OTF2_CommRef comm, uint32_t root, uint64_t sent, uint64_t received) \
 	ROW(NonBlockingCollectiveRequest, request_start(im, &im->requests, request), uint64_t request) \
-	ROW(NonBlockingCollectiveComplete, put_collected(im, comm, root, sent, received, request), \
+	ROW(NonBlockingCollectiveComplete, put_collected(im, op, comm, root, sent, received, request), \
 		OTF2_CollectiveOp op, OTF2_CommRef comm, uint32_t root, uint64_t sent, uint64_t received, \
 		uint64_t request) \
 	ROW(CommCreate, put_handle(im, HYB_OTHER_CREATED, HYB_HANDLE_COMM, comm), OTF2_CommRef comm) \

@@ -2,14 +2,17 @@
 
 #include "mpi/ranks.h"
 
-static struct operation collective(MPI_Comm comm)
+static struct operation collective(MPI_Comm comm, enum hyb_operation what)
 {
-	return operation_on(comm_handle(comm), HYB_MESSAGE_COLLECTIVE, HYB_PEER_NONE);
+	struct operation operation = operation_on(comm_handle(comm), HYB_MESSAGE_COLLECTIVE, HYB_PEER_NONE);
+
+	operation.message.collective = (uint8_t)what;
+	return operation;
 }
 
-static struct operation with_bytes(MPI_Comm comm, uint64_t sent, uint64_t received)
+static struct operation with_bytes(MPI_Comm comm, enum hyb_operation what, uint64_t sent, uint64_t received)
 {
-	struct operation operation = collective(comm);
+	struct operation operation = collective(comm, what);
 
 	operation.message.sent = sent;
 	operation.message.received = received;
@@ -66,12 +69,12 @@ static enum part set_root(struct operation *operation, int root)
 
 struct operation collective_barrier(MPI_Comm comm)
 {
-	return collective(comm);
+	return collective(comm, HYB_COLLECTIVE_BARRIER);
 }
 
 struct operation collective_bcast(MPI_Comm comm, MPI_Count count, MPI_Datatype type, int root)
 {
-	struct operation operation = collective(comm);
+	struct operation operation = collective(comm, HYB_COLLECTIVE_BCAST);
 	enum part part = set_root(&operation, root);
 
 	if (part == PART_ROOT)
@@ -83,7 +86,7 @@ struct operation collective_bcast(MPI_Comm comm, MPI_Count count, MPI_Datatype t
 
 struct operation collective_reduce(MPI_Comm comm, MPI_Count count, MPI_Datatype type, int root)
 {
-	struct operation operation = collective(comm);
+	struct operation operation = collective(comm, HYB_COLLECTIVE_REDUCE);
 	enum part part = set_root(&operation, root);
 
 	if (part == PART_ROOT)
@@ -96,7 +99,7 @@ struct operation collective_reduce(MPI_Comm comm, MPI_Count count, MPI_Datatype 
 struct operation collective_gather(MPI_Comm comm, const void *sendbuf, MPI_Count sendcount,
 	MPI_Datatype sendtype, MPI_Count recvcount, MPI_Datatype recvtype, int root)
 {
-	struct operation operation = collective(comm);
+	struct operation operation = collective(comm, HYB_COLLECTIVE_GATHER);
 	enum part part = set_root(&operation, root);
 
 	if (part == PART_ROOT)
@@ -110,7 +113,7 @@ struct operation collective_gather(MPI_Comm comm, const void *sendbuf, MPI_Count
 struct operation collective_gatherv(MPI_Comm comm, const void *sendbuf, MPI_Count sendcount,
 	MPI_Datatype sendtype, struct counts recvcounts, MPI_Datatype recvtype, int root)
 {
-	struct operation operation = collective(comm);
+	struct operation operation = collective(comm, HYB_COLLECTIVE_GATHERV);
 	enum part part = set_root(&operation, root);
 	const struct handle *on = operation.on;
 
@@ -128,7 +131,7 @@ struct operation collective_gatherv(MPI_Comm comm, const void *sendbuf, MPI_Coun
 struct operation collective_scatter(MPI_Comm comm, MPI_Count sendcount, MPI_Datatype sendtype,
 	const void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root)
 {
-	struct operation operation = collective(comm);
+	struct operation operation = collective(comm, HYB_COLLECTIVE_SCATTER);
 	enum part part = set_root(&operation, root);
 
 	if (part == PART_ROOT)
@@ -142,7 +145,7 @@ struct operation collective_scatter(MPI_Comm comm, MPI_Count sendcount, MPI_Data
 struct operation collective_scatterv(MPI_Comm comm, struct counts sendcounts, MPI_Datatype sendtype,
 	const void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root)
 {
-	struct operation operation = collective(comm);
+	struct operation operation = collective(comm, HYB_COLLECTIVE_SCATTERV);
 	enum part part = set_root(&operation, root);
 	const struct handle *on = operation.on;
 
@@ -160,7 +163,7 @@ struct operation collective_scatterv(MPI_Comm comm, struct counts sendcounts, MP
 struct operation collective_allgather(MPI_Comm comm, const void *sendbuf, MPI_Count sendcount,
 	MPI_Datatype sendtype, MPI_Count recvcount, MPI_Datatype recvtype)
 {
-	struct operation operation = collective(comm);
+	struct operation operation = collective(comm, HYB_COLLECTIVE_ALLGATHER);
 	uint64_t each = bytes_of(recvcount, recvtype);
 
 	if (!operation.on)
@@ -173,7 +176,7 @@ struct operation collective_allgather(MPI_Comm comm, const void *sendbuf, MPI_Co
 struct operation collective_allgatherv(MPI_Comm comm, const void *sendbuf, MPI_Count sendcount,
 	MPI_Datatype sendtype, struct counts recvcounts, MPI_Datatype recvtype)
 {
-	struct operation operation = collective(comm);
+	struct operation operation = collective(comm, HYB_COLLECTIVE_ALLGATHERV);
 	const struct handle *on = operation.on;
 
 	if (!on)
@@ -189,7 +192,7 @@ struct operation collective_allgatherv(MPI_Comm comm, const void *sendbuf, MPI_C
 struct operation collective_alltoall(MPI_Comm comm, const void *sendbuf, MPI_Count sendcount,
 	MPI_Datatype sendtype, MPI_Count recvcount, MPI_Datatype recvtype)
 {
-	struct operation operation = collective(comm);
+	struct operation operation = collective(comm, HYB_COLLECTIVE_ALLTOALL);
 	uint64_t each = bytes_of(recvcount, recvtype);
 	uint64_t mine = sendbuf == MPI_IN_PLACE ? each : bytes_of(sendcount, sendtype);
 
@@ -203,7 +206,7 @@ struct operation collective_alltoall(MPI_Comm comm, const void *sendbuf, MPI_Cou
 struct operation collective_alltoallv(MPI_Comm comm, const void *sendbuf, struct counts sendcounts,
 	MPI_Datatype sendtype, struct counts recvcounts, MPI_Datatype recvtype)
 {
-	struct operation operation = collective(comm);
+	struct operation operation = collective(comm, HYB_COLLECTIVE_ALLTOALLV);
 	uint64_t received;
 
 	if (!operation.on)
@@ -219,7 +222,7 @@ struct operation collective_alltoallv(MPI_Comm comm, const void *sendbuf, struct
 struct operation collective_alltoallw(MPI_Comm comm, const void *sendbuf, struct counts sendcounts,
 	const MPI_Datatype *sendtypes, struct counts recvcounts, const MPI_Datatype *recvtypes)
 {
-	struct operation operation = collective(comm);
+	struct operation operation = collective(comm, HYB_COLLECTIVE_ALLTOALLW);
 	uint64_t received;
 
 	if (!operation.on)
@@ -236,12 +239,20 @@ struct operation collective_allreduce(MPI_Comm comm, MPI_Count count, MPI_Dataty
 {
 	uint64_t bytes = bytes_of(count, type);
 
-	return with_bytes(comm, bytes, bytes);
+	return with_bytes(comm, HYB_COLLECTIVE_ALLREDUCE, bytes, bytes);
+}
+
+struct operation collective_scan(MPI_Comm comm, MPI_Count count, MPI_Datatype type)
+{
+	uint64_t bytes = bytes_of(count, type);
+
+	return with_bytes(comm, HYB_COLLECTIVE_SCAN, bytes, bytes);
 }
 
 struct operation collective_exscan(MPI_Comm comm, MPI_Count count, MPI_Datatype type)
 {
-	struct operation operation = collective_allreduce(comm, count, type);
+	uint64_t bytes = bytes_of(count, type);
+	struct operation operation = with_bytes(comm, HYB_COLLECTIVE_EXSCAN, bytes, bytes);
 
 	if (operation.on && !operation.on->rank)
 		operation.message.received = 0;
@@ -251,7 +262,7 @@ struct operation collective_exscan(MPI_Comm comm, MPI_Count count, MPI_Datatype 
 /* The counts are of the own group, also with an inter-communicator. */
 struct operation collective_reduce_scatter(MPI_Comm comm, struct counts recvcounts, MPI_Datatype type)
 {
-	struct operation operation = collective(comm);
+	struct operation operation = collective(comm, HYB_COLLECTIVE_REDUCE_SCATTER);
 
 	if (!operation.on)
 		return operation;
@@ -262,7 +273,7 @@ struct operation collective_reduce_scatter(MPI_Comm comm, struct counts recvcoun
 
 struct operation collective_reduce_scatter_block(MPI_Comm comm, MPI_Count recvcount, MPI_Datatype type)
 {
-	struct operation operation = collective(comm);
+	struct operation operation = collective(comm, HYB_COLLECTIVE_REDUCE_SCATTER_BLOCK);
 
 	operation.message.received = bytes_of(recvcount, type);
 	if (operation.on)
@@ -333,7 +344,7 @@ struct operation neighbor_allgather(
 {
 	struct neighbors neighbors = find_neighbors(comm);
 
-	return with_bytes(comm, bytes_of(sendcount, sendtype),
+	return with_bytes(comm, HYB_COLLECTIVE_NEIGHBOR_ALLGATHER, bytes_of(sendcount, sendtype),
 		bytes_to_all(&neighbors, neighbors.in, recvcount, recvtype));
 }
 
@@ -342,7 +353,7 @@ struct operation neighbor_allgatherv(MPI_Comm comm, MPI_Count sendcount, MPI_Dat
 {
 	struct neighbors neighbors = find_neighbors(comm);
 
-	return with_bytes(comm, bytes_of(sendcount, sendtype),
+	return with_bytes(comm, HYB_COLLECTIVE_NEIGHBOR_ALLGATHERV, bytes_of(sendcount, sendtype),
 		bytes_to_each(&neighbors, neighbors.in, recvcounts, recvtype, NULL));
 }
 
@@ -351,7 +362,8 @@ struct operation neighbor_alltoall(
 {
 	struct neighbors neighbors = find_neighbors(comm);
 
-	return with_bytes(comm, bytes_to_all(&neighbors, neighbors.out, sendcount, sendtype),
+	return with_bytes(comm, HYB_COLLECTIVE_NEIGHBOR_ALLTOALL,
+		bytes_to_all(&neighbors, neighbors.out, sendcount, sendtype),
 		bytes_to_all(&neighbors, neighbors.in, recvcount, recvtype));
 }
 
@@ -360,7 +372,8 @@ struct operation neighbor_alltoallv(MPI_Comm comm, struct counts sendcounts, MPI
 {
 	struct neighbors neighbors = find_neighbors(comm);
 
-	return with_bytes(comm, bytes_to_each(&neighbors, neighbors.out, sendcounts, sendtype, NULL),
+	return with_bytes(comm, HYB_COLLECTIVE_NEIGHBOR_ALLTOALLV,
+		bytes_to_each(&neighbors, neighbors.out, sendcounts, sendtype, NULL),
 		bytes_to_each(&neighbors, neighbors.in, recvcounts, recvtype, NULL));
 }
 
@@ -369,7 +382,7 @@ struct operation neighbor_alltoallw(MPI_Comm comm, struct counts sendcounts, con
 {
 	struct neighbors neighbors = find_neighbors(comm);
 
-	return with_bytes(comm,
+	return with_bytes(comm, HYB_COLLECTIVE_NEIGHBOR_ALLTOALLW,
 		bytes_to_each(&neighbors, neighbors.out, sendcounts, MPI_DATATYPE_NULL, sendtypes),
 		bytes_to_each(&neighbors, neighbors.in, recvcounts, MPI_DATATYPE_NULL, recvtypes));
 }

@@ -57,8 +57,8 @@ struct operation collective_alltoallw(MPI_Comm comm, const void *sendbuf, struct
 	const MPI_Datatype *sendtypes, struct counts recvcounts, const MPI_Datatype *recvtypes);
 
 struct operation collective_reduce(MPI_Comm comm, MPI_Count count, MPI_Datatype type, int root);
-/* MPI_Allreduce, MPI_Scan */
 struct operation collective_allreduce(MPI_Comm comm, MPI_Count count, MPI_Datatype type);
+struct operation collective_scan(MPI_Comm comm, MPI_Count count, MPI_Datatype type);
 struct operation collective_exscan(MPI_Comm comm, MPI_Count count, MPI_Datatype type);
 struct operation collective_reduce_scatter(MPI_Comm comm, struct counts recvcounts, MPI_Datatype type);
 struct operation collective_reduce_scatter_block(MPI_Comm comm, MPI_Count recvcount, MPI_Datatype type);

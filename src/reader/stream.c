@@ -4,8 +4,10 @@
 
 #include "base/array.h"
 #include "format/mpi_record.h"
+#include "format/words.h"
 
 #define OTHER_SINCE 2 /* minor version that gave OTHER records their meaning */
+#define OPERATION_SINCE 6 /* that which tells what a collective does */
 
 /* Once a chunk, and only in one of two passes. Iterators of other threads may have the same chunk. */
 static void note(struct stream *s, const char *what)
@@ -306,6 +308,16 @@ static bool fill_text(struct stream *s, const struct trace_record *r, struct hyb
 	return true;
 }
 
+/* Before records told it, it was that of the function's name. */
+static uint8_t collective_of(const struct stream *s, const struct trace_record *r, uint64_t operation)
+{
+	const struct hyb_region *region = s->info->nodes[r->node].region;
+
+	if (s->process->file->header.version_minor >= OPERATION_SINCE)
+		return word_known(&words_collective, operation) ? (uint8_t)operation : 0;
+	return region ? (uint8_t)word_collective(region->name) : 0;
+}
+
 /* False: not known, or damaged; the record is left out. */
 static bool fill_mpi(struct stream *s, const struct trace_record *r, struct hyb_event *e)
 {
@@ -324,6 +336,8 @@ static bool fill_mpi(struct stream *s, const struct trace_record *r, struct hyb_
 	e->kind = mpi.unmeasured ? HYB_EVENT_UNMEASURED : kind->event;
 	e->unmeasured = mpi.unmeasured ? kind->event : 0;
 	e->message = kind->message;
+	if (e->message == HYB_COLLECTIVE)
+		e->collective = collective_of(s, r, mpi.operation);
 	e->tag = (int32_t)mpi.tag;
 	e->sent = mpi.sent;
 	e->received = mpi.received;

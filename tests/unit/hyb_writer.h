@@ -121,7 +121,10 @@ void writer_recv(struct writer *w, uint32_t location, uint64_t tick, uint32_t ha
 	int32_t tag, uint64_t bytes, uint64_t request);
 void writer_request(
 	struct writer *w, uint32_t location, uint64_t tick, enum hyb_other what, uint64_t request);
-/* COLLECTIVE, PUT, GET, UPDATE. */
+/* COLLECTIVE with its operation. */
+void writer_collective(struct writer *w, uint32_t location, uint64_t tick, uint32_t handle, uint32_t root,
+	uint64_t sent, uint64_t received, uint64_t request, uint64_t operation);
+/* COLLECTIVE without, PUT, GET, UPDATE. */
 void writer_exchange(struct writer *w, uint32_t location, uint64_t tick, enum hyb_other what, uint32_t handle,
 	uint32_t peer, uint64_t sent, uint64_t received, uint64_t request);
 void writer_epoch(struct writer *w, uint32_t location, uint64_t tick, uint32_t window, uint32_t peer);

@@ -92,6 +92,13 @@ void writer_exchange(struct writer *w, uint32_t location, uint64_t tick, enum hy
 		request ? 5 : 4);
 }
 
+void writer_collective(struct writer *w, uint32_t location, uint64_t tick, uint32_t handle, uint32_t root,
+	uint64_t sent, uint64_t received, uint64_t request, uint64_t operation)
+{
+	put_numbers(w, location, tick, HYB_OTHER_COLLECTIVE,
+		(uint64_t[]){handle, root, sent, received, request, operation}, 6);
+}
+
 void writer_epoch(struct writer *w, uint32_t location, uint64_t tick, uint32_t window, uint32_t peer)
 {
 	put_numbers(w, location, tick, HYB_OTHER_EPOCH, (uint64_t[]){window, peer}, 2);

@@ -58,7 +58,7 @@ void help_add_mpi(struct writer *w, uint32_t l)
 	writer_send(w, l, 1110, comm, 3, 5, 8, 1);
 	writer_recv(w, l, 1110, comm, 2, 5, 8, 2);
 	writer_request(w, l, 1110, HYB_OTHER_SENT, 1);
-	writer_exchange(w, l, 1120, HYB_OTHER_COLLECTIVE, comm, 0, 8, 8, 0);
+	writer_collective(w, l, 1120, comm, 0, 8, 8, 0, HYB_COLLECTIVE_BCAST);
 	writer_epoch(w, l, 1130, comm, HYB_PEER_NONE);
 	writer_transfer(w, l, 1140, HYB_OTHER_READ, file, 4096, 8, 0);
 	writer_failed(w, l, 1150, 15);

@@ -3,7 +3,6 @@
  * do not wait by their start: the n-th call of each is the same one.
  */
 #include <stdlib.h>
-#include <string.h>
 
 #include "analysis/model/state.h"
 #include "base/array.h"
@@ -20,23 +19,11 @@ static void unlink_instance(struct hyb_model *model, struct instance *instance)
 	model->gathered -= instance->public.count;
 }
 
-static const char *name_of(const struct hyb_member *member)
+/* Calls that wait and calls that do not never join. */
+static bool belong_together(const struct hyb_member *a, const struct hyb_member *b)
 {
-	const struct hyb_node_info *node = &member->moment.location->nodes[member->moment.call.node];
-
-	return node->region ? node->region->name : "";
-}
-
-/* Persistent ones are started by either function; MPI_Bcast and MPI_Bcast_c are one. */
-static bool same_function(const char *a, const char *b)
-{
-	size_t length_a = strlen(a), length_b = strlen(b);
-
-	if (!strncmp(a, "MPI_Start", 9) && !strncmp(b, "MPI_Start", 9))
-		return true;
-	length_a -= length_a > 2 && !strcmp(a + length_a - 2, "_c") ? 2 : 0;
-	length_b -= length_b > 2 && !strcmp(b + length_b - 2, "_c") ? 2 : 0;
-	return length_a == length_b && !memcmp(a, b, length_a);
+	return (a->collective == b->collective || !a->collective || !b->collective) &&
+	       !a->request == !b->request;
 }
 
 static void tell_instance(struct hyb_model *model, struct instance *instance)
@@ -89,12 +76,12 @@ static bool add_member(struct hyb_model *model, struct instance *instance, const
 		.moment = *moment,
 		.handle = event->handle,
 		.root = event->peer,
+		.collective = event->collective,
 		.sent = event->sent,
 		.received = event->received,
 		.request = event->request,
 	};
-	public->differ |= !same_function(
-		name_of(&instance->members[0]), name_of(&instance->members[public->count - 1]));
+	public->differ |= !belong_together(&instance->members[0], &instance->members[public->count - 1]);
 	model->gathered++;
 	return true;
 }

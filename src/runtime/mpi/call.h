@@ -44,6 +44,7 @@ struct mpi_function {
 /* One message, collective, one-sided operation or transfer of a file. */
 struct mpi_message {
 	uint8_t op; /* enum hyb_message_op */
+	uint8_t collective; /* COLLECTIVE: enum hyb_operation */
 	uint32_t handle; /* id of the communicator, window or file */
 	uint32_t peer; /* world rank, or HYB_PEER_* */
 	int32_t tag; /* SEND, RECV */

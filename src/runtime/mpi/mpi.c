@@ -290,6 +290,7 @@ static void trace_message(struct thread *t, const struct mpi_message *m)
 			      .received = m->received,
 			      .offset = m->offset,
 			      .request = m->request,
+			      .operation = m->collective,
 		      });
 }
 

@@ -1,5 +1,7 @@
 """Every message a record: what programs of known traffic tell of themselves, against the trace."""
 
+import re
+
 import pytest
 
 MESSAGES = ["blocking", "wildcards", "probes", "nothing", "types", "exchange", "ranks", "inter"]
@@ -27,6 +29,10 @@ def test_requests(mpi, ranks, scenario):
 def test_collectives(mpi, ranks, scenario):
     run = ranks(3, mpi.compile("collectives.c"), scenario, options=["--trace"])
     run.same_as_truth(3)
+    joined = {(call.function, event["operation"]) for call in run.calls() for event in call.records if event.get("message") == "collective"}
+    assert joined
+    for function, operation in joined:  # a persistent one's is nowhere else
+        assert operation != "unknown" and re.fullmatch(f"MPI_I?{operation}|MPI_Start(all)?", function, re.I), joined
 
 
 @pytest.mark.parametrize("scenario", ONESIDED)

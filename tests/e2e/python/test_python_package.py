@@ -467,7 +467,7 @@ with hybrid.open(sys.argv[1]) as e:
         "nodes": [[p.rank, n.message, p.handles[n.handle].name, n.peer, n.size, n.calls, n.sent, n.received]
                   for p in e.processes for n in p.locations[0].nodes if n.kind == "message"],
         "events": [[v.location.process.rank, v.kind, v.message, v.handle, v.peer, v.tag, v.sent, v.received, v.offset,
-                    v.request, v.value] for v in e.events() if v.kind not in ("enter", "leave")],
+                    v.request, v.value, v.operation] for v in e.events() if v.kind not in ("enter", "leave")],
     }))
 """
 
@@ -488,14 +488,14 @@ def test_mpi(python):
         [1, "write", "/scratch/out", None, 4, 1, 8, 0],
     ]
     assert read["events"] == [
-        [0, "message", "send", 1, 1, 42, 100, 0, None, None, None],
-        [0, "message", "send", 1, 1, 43, 100, 0, None, 9, None],
-        [0, "message", "collective", 1, None, None, 16, 32, None, None, None],
-        [1, "message", "recv", 1, 0, 42, 0, 100, None, None, None],
-        [1, "posted", None, None, None, None, None, None, None, 3, None],
-        [1, "epoch", None, 2, 0, None, None, None, None, None, None],
-        [1, "message", "write", 3, None, None, 8, 0, 4096, None, None],
-        [1, "failed", None, None, None, None, None, None, None, None, 15],
+        [0, "message", "send", 1, 1, 42, 100, 0, None, None, None, None],
+        [0, "message", "send", 1, 1, 43, 100, 0, None, 9, None, None],
+        [0, "message", "collective", 1, None, None, 16, 32, None, None, None, None],
+        [1, "message", "recv", 1, 0, 42, 0, 100, None, None, None, None],
+        [1, "posted", None, None, None, None, None, None, None, 3, None, None],
+        [1, "epoch", None, 2, 0, None, None, None, None, None, None, None],
+        [1, "message", "write", 3, None, None, 8, 0, 4096, None, None, None],
+        [1, "failed", None, None, None, None, None, None, None, None, 15, None],
     ]
 
 

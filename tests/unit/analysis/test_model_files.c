@@ -425,6 +425,46 @@ static void test_collective(void **state)
 	stop(&walk);
 }
 
+/* Two ranks in a call of the same function each, which the operation or the request tells apart. */
+static bool they_differ(const uint64_t operations[2], const uint64_t requests[2])
+{
+	struct writer *w = writer_new();
+	const struct hyb_step *step;
+	struct walk walk;
+	bool differ;
+
+	for (uint32_t i = 0; i < 2; i++) {
+		struct rank r = add_rank(w, i, 2);
+
+		writer_enter(w, 1, 2000, r.nodes[BCAST]);
+		writer_collective(w, 1, 2100 + i, r.comm, 0, 8, 8, requests[i], operations[i]);
+		writer_leave(w, 1, 2200);
+		finish_rank(w);
+	}
+	walk = start(w);
+	step = next_answer(&walk);
+	assert_non_null(step);
+	assert_int_equal(step->kind, HYB_STEP_COLLECTIVE);
+	assert_int_equal(step->collective->count, 2);
+	assert_int_equal(step->collective->members[1].collective, operations[1]);
+	differ = step->collective->differ;
+	assert_int_equal(hyb_model_totals(walk.model)->differing, differ);
+	stop(&walk);
+	return differ;
+}
+
+static void test_collectives_that_differ(void **state)
+{
+	const uint64_t bcast = HYB_COLLECTIVE_BCAST, reduce = HYB_COLLECTIVE_REDUCE;
+
+	(void)state;
+	assert_false(they_differ((uint64_t[]){bcast, bcast}, (uint64_t[]){0, 0}));
+	assert_false(they_differ((uint64_t[]){bcast, bcast}, (uint64_t[]){7, 9}));
+	assert_true(they_differ((uint64_t[]){bcast, reduce}, (uint64_t[]){7, 9}));
+	assert_true(they_differ((uint64_t[]){bcast, bcast}, (uint64_t[]){0, 9}));
+	assert_false(they_differ((uint64_t[]){bcast, 0}, (uint64_t[]){0, 0}));
+}
+
 /* Behind a gap regions are open that nobody saw, and nothing is certain. */
 static void test_gap(void **state)
 {
@@ -524,6 +564,7 @@ int main(void)
 		cmocka_unit_test(test_both_ways),
 		cmocka_unit_test(test_reversed),
 		cmocka_unit_test(test_collective),
+		cmocka_unit_test(test_collectives_that_differ),
 		cmocka_unit_test(test_gap),
 		cmocka_unit_test(test_without_regions),
 		cmocka_unit_test(test_stopped),

@@ -348,6 +348,46 @@ static void test_records(void **state)
 	help_close(e, r.w);
 }
 
+/* Of three collective calls in a function of that name, in a file of that minor version. */
+static void check_operations(unsigned minor, const char *function, const unsigned expected[3])
+{
+	struct rank r = make();
+	uint64_t region = writer_region(r.w, function, "", 0, HYB_REGION_MPI);
+	uint32_t call = writer_node(r.w, 1, r.root, HYB_NODE_REGION, region);
+	struct hyb_experiment *e;
+	struct hyb_events *events;
+	struct hyb_event event;
+
+	writer_header(r.w)->version_minor = (uint16_t)minor;
+	writer_header(r.w)->trace_events = 1;
+	writer_enter(r.w, 1, 1100, call);
+	writer_collective(r.w, 1, 1110, r.world, 0, 8, 8, 0, HYB_COLLECTIVE_ALLREDUCE);
+	writer_collective(r.w, 1, 1110, r.world, 0, 8, 8, 5, 1u << 20);
+	writer_exchange(r.w, 1, 1110, HYB_OTHER_COLLECTIVE, r.world, 0, 8, 8, 0);
+	e = help_open(r.w);
+	events = hyb_events_open(e, NULL, false, NULL);
+	assert_int_equal(hyb_events_next(events, &event), 1);
+	assert_int_equal(event.collective, 0);
+	for (unsigned i = 0; i < 3; i++) {
+		assert_int_equal(hyb_events_next(events, &event), 1);
+		assert_int_equal(event.message, HYB_COLLECTIVE);
+		assert_int_equal(event.collective, expected[i]);
+		assert_int_equal(event.request, i == 1 ? 5 : 0);
+	}
+	hyb_events_close(events);
+	help_close(e, r.w);
+}
+
+/* The record tells it; in older files the name of the function does. */
+static void test_operations(void **state)
+{
+	(void)state;
+	check_operations(HYB_VERSION_MINOR, "MPI_Start", (unsigned[]){HYB_COLLECTIVE_ALLREDUCE, 0, 0});
+	check_operations(5, "MPI_Igatherv",
+		(unsigned[]){HYB_COLLECTIVE_GATHERV, HYB_COLLECTIVE_GATHERV, HYB_COLLECTIVE_GATHERV});
+	check_operations(5, "MPI_Start", (unsigned[]){0, 0, 0});
+}
+
 /* Each kind's body, shorter by a byte at a time; and a byte too many. */
 static void test_short_bodies(void **state)
 {
@@ -459,6 +499,7 @@ int main(void)
 		cmocka_unit_test(test_ranges),
 		cmocka_unit_test(test_damaged_message_nodes),
 		cmocka_unit_test(test_records),
+		cmocka_unit_test(test_operations),
 		cmocka_unit_test(test_short_bodies),
 		cmocka_unit_test(test_unmeasured),
 		cmocka_unit_test(test_large_numbers),

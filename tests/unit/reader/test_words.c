@@ -33,8 +33,25 @@ static void test_all_known(void **state)
 	check(&words_state, 1, HYB_STATE_STOPPED + 1);
 	check(&words_node, 1, HYB_NODE_RANGE + 1);
 	check(&words_message, 1, HYB_MESSAGE_WRITE + 1);
+	check(&words_collective, 1, HYB_COLLECTIVE_NEIGHBOR_ALLTOALLW + 1);
 	check(&words_event, 1, HYB_EVENT_UNMEASURED + 1);
 	check(&words_unmeasured, 0, HYB_UNMEASURED_SANITIZER + 1);
+}
+
+/* As MPI spells its functions, in C and in Fortran. */
+static void test_collectives_by_name(void **state)
+{
+	(void)state;
+	assert_int_equal(word_collective("MPI_Barrier"), HYB_COLLECTIVE_BARRIER);
+	assert_int_equal(word_collective("MPI_Ibarrier"), HYB_COLLECTIVE_BARRIER);
+	assert_int_equal(word_collective("mpi_iscan"), HYB_COLLECTIVE_SCAN);
+	assert_int_equal(
+		word_collective("MPI_Reduce_scatter_block_init_c"), HYB_COLLECTIVE_REDUCE_SCATTER_BLOCK);
+	assert_int_equal(word_collective("MPIX_Ineighbor_alltoallw"), HYB_COLLECTIVE_NEIGHBOR_ALLTOALLW);
+	assert_int_equal(word_collective("MPI_Start"), HYB_COLLECTIVE_UNKNOWN);
+	assert_int_equal(word_collective("MPI_Init"), HYB_COLLECTIVE_UNKNOWN);
+	assert_int_equal(word_collective("MPI_"), HYB_COLLECTIVE_UNKNOWN);
+	assert_int_equal(word_collective(""), HYB_COLLECTIVE_UNKNOWN);
 }
 
 static void test_not_known(void **state)
@@ -58,6 +75,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_all_known),
+		cmocka_unit_test(test_collectives_by_name),
 		cmocka_unit_test(test_not_known),
 		cmocka_unit_test(test_people_and_machines),
 	};
