@@ -4,7 +4,7 @@
 
 #include "format/file.h"
 
-#define KIND(type_, ...) [HYB_DEF_##type_] = {__VA_ARGS__}
+#define KIND(type_, ...) [HYB_DEF_##type_] = {.size = __VA_ARGS__}
 #define TEXT(def_, name_, length_) \
 	{ \
 		name_, offsetof(struct hyb_def_##def_, length_) \
@@ -12,23 +12,23 @@
 
 /* clang-format off */
 static const struct def_kind kinds[] = {
-	KIND(REGION, sizeof(struct hyb_def_region), {TEXT(region, "name", name_len), TEXT(region, "file", file_len)}),
-	KIND(MODULE, sizeof(struct hyb_def_module), {TEXT(module, "path", path_len)}),
+	KIND(REGION, sizeof(struct hyb_def_region), .texts = {TEXT(region, "name", name_len), TEXT(region, "file", file_len)}),
+	KIND(MODULE, sizeof(struct hyb_def_module), .texts = {TEXT(module, "path", path_len)}),
 	KIND(MAP, sizeof(struct hyb_def_map)),
-	KIND(METADATA, sizeof(struct hyb_def_metadata), {TEXT(metadata, "key", key_len), TEXT(metadata, "value", value_len)}),
-	KIND(NOTE, sizeof(struct hyb_def_note), {TEXT(note, "text", text_len)}),
-	KIND(COUNTER, sizeof(struct hyb_def_counter), {TEXT(counter, "name", name_len), TEXT(counter, "unit", unit_len)}),
-	KIND(TEXT, sizeof(struct hyb_def_text), {TEXT(text, "text", len)}),
-	KIND(CHILD, sizeof(struct hyb_def_child), {TEXT(child, "path", path_len)}),
+	KIND(METADATA, sizeof(struct hyb_def_metadata), .texts = {TEXT(metadata, "key", key_len), TEXT(metadata, "value", value_len)}),
+	KIND(NOTE, sizeof(struct hyb_def_note), .texts = {TEXT(note, "text", text_len)}),
+	KIND(COUNTER, sizeof(struct hyb_def_counter), .texts = {TEXT(counter, "name", name_len), TEXT(counter, "unit", unit_len)}),
+	KIND(TEXT, sizeof(struct hyb_def_text), .texts = {TEXT(text, "text", len)}),
+	KIND(CHILD, sizeof(struct hyb_def_child), .texts = {TEXT(child, "path", path_len)}),
 	KIND(PAD, sizeof(struct hyb_def)),
 	KIND(WORLD, sizeof(struct hyb_def_world)),
-	KIND(HANDLE, sizeof(struct hyb_def_handle), {TEXT(handle, "name", name_len)}),
-	KIND(HANDLE_NAME, sizeof(struct hyb_def_handle_name), {TEXT(handle_name, "name", name_len)}),
+	KIND(HANDLE, sizeof(struct hyb_def_handle), .texts = {TEXT(handle, "name", name_len)}),
+	KIND(HANDLE_NAME, sizeof(struct hyb_def_handle_name), .texts = {TEXT(handle_name, "name", name_len)}),
 	KIND(CLOCK, sizeof(struct hyb_def_clock)),
 	KIND(METRIC, sizeof(struct hyb_def_metric),
-		{TEXT(metric, "name", name_len), TEXT(metric, "unit", unit_len), TEXT(metric, "text", text_len)}),
+		.texts = {TEXT(metric, "name", name_len), TEXT(metric, "unit", unit_len), TEXT(metric, "text", text_len)}),
 	KIND(ENDED, sizeof(struct hyb_def_ended)),
-	KIND(PROGRAM, sizeof(struct hyb_def_program), {TEXT(program, "path", path_len)}),
+	KIND(PROGRAM, sizeof(struct hyb_def_program), .texts = {TEXT(program, "path", path_len)}),
 };
 /* clang-format on */
 
