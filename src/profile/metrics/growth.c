@@ -158,7 +158,7 @@ struct work {
 	struct rate *rates; /* by node of the tree */
 	int64_t *sums; /* by probe of the location: what was read to have grown in it */
 	int64_t *placed; /* by probe of the location */
-	bool *nested; /* by probe of the location: there are probes below it */
+	int64_t *unread; /* by probe of the location: what grew in probes below it and was not read there */
 	const int64_t *exclusive;
 	int (*add)(void *data, uint32_t node, int64_t amount);
 	void *data;
@@ -209,9 +209,14 @@ static void find_rates(struct work *w)
 		add_to(&above->grown, w->rates[i].grown);
 		above->readings += w->rates[i].readings;
 	}
-	for (uint32_t i = 1; i < g->location->node_count; i++)
-		if (g->location->nodes[i].probe == i)
-			w->nested[probe_above(g->location->nodes, i)] = true;
+	for (uint32_t i = g->location->node_count; i-- > 1;) {
+		int64_t *above = &w->unread[probe_above(g->location->nodes, i)];
+
+		if (g->location->nodes[i].probe != i)
+			continue;
+		add_to(above, w->unread[i]);
+		add_to(above, difference(w->exclusive[i], w->sums[i]));
+	}
 }
 
 /* What a node usually grows by in so many readings, as far as that is a part of `grown`. */
@@ -248,15 +253,17 @@ static void split(const struct rate *a, const struct rate *b, uint64_t readings,
 
 /*
  * Without records of probes readings enclose calls of others below: what is more than grew in the probe
- * itself grew there.
+ * itself grew there, as far as there is anything that was not read there. Else it went away unread.
  */
 static int64_t part_of(const struct work *w, uint32_t probe, int64_t grown)
 {
-	double whole = (double)w->sums[probe], part = (double)w->exclusive[probe] / whole;
+	double whole = (double)w->sums[probe], more = whole - (double)w->exclusive[probe],
+	       unread = (double)w->unread[probe], part;
 
-	if (w->growth->location->process->trace_events || !w->nested[probe] || w->sums[probe] == 0 ||
-		part >= 1)
+	if (w->growth->location->process->trace_events || w->sums[probe] == 0 || more / whole <= 0 ||
+		unread / whole <= 0)
 		return grown;
+	part = 1 - fmin(more / whole, unread / whole);
 	return part > 0 ? (int64_t)((double)grown * part) : 0;
 }
 
@@ -312,20 +319,20 @@ int growth_place(const struct growth *g, size_t metric, const int64_t *exclusive
 		.rates = calloc(g->tree->count, sizeof(*w.rates)),
 		.sums = calloc(count, sizeof(*w.sums)),
 		.placed = calloc(count, sizeof(*w.placed)),
-		.nested = calloc(count, sizeof(*w.nested)),
+		.unread = calloc(count, sizeof(*w.unread)),
 		.exclusive = exclusive,
 		.add = add,
 		.data = data};
 	int r = HYB_ENOMEM;
 
-	if (w.rates && w.sums && w.placed && w.nested) {
+	if (w.rates && w.sums && w.placed && w.unread) {
 		find_rates(&w);
 		r = place_all(&w);
 	}
 	free(w.rates);
 	free(w.sums);
 	free(w.placed);
-	free(w.nested);
+	free(w.unread);
 	return r;
 }
 

@@ -172,6 +172,19 @@ static void test_without_records(void **state)
 	assert_int_equal(placed[MAIN], 10);
 }
 
+/* What goes away behind the last sample takes nothing from a line that grew: nothing grew in the probe below.
+ */
+static void test_gone_unread(void **state)
+{
+	static const struct record records[] = {AT(BURNS_LINE, 5), AT(BURNS_OTHER, 5), AT(BURNS_OTHER, 5),
+		AT(TAKES_LINE, 25), AT(TAKES_LINE, 55), AT(BURNS_LINE, 65), AT(BURNS_LINE, 65)};
+	int64_t placed[NODES] = {0}, exclusive[NODES] = {[ROOT] = 6};
+
+	process.trace_events = false;
+	PLACE(records, exclusive, placed);
+	assert_placed(placed, (int64_t[NODES]){[ROOT] = -54, [TAKES_LINE] = 60});
+}
+
 /* Nothing is read across a gap, and numbers may be any. */
 static void test_gap(void **state)
 {
@@ -192,6 +205,7 @@ int main(void)
 		cmocka_unit_test_setup(test_down, set_up),
 		cmocka_unit_test_setup(test_probe, set_up),
 		cmocka_unit_test_setup(test_without_records, set_up),
+		cmocka_unit_test_setup(test_gone_unread, set_up),
 		cmocka_unit_test_setup(test_gap, set_up),
 	};
 
