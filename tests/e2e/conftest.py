@@ -24,9 +24,10 @@ TIMEOUT = 60
 # Tests of one folder use what those of another one have.
 sys.path += [str(path) for path in sorted(Path(__file__).resolve().parent.iterdir()) if path.is_dir()]
 
-# A shell that starts a job in the background has it ignore these, and so all programs of the tests.
+# A shell that starts a job in the background has it ignore these, as nohup does, and so all programs of the tests.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 signal.signal(signal.SIGQUIT, signal.SIG_DFL)
+signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 
 def run(*command, **options):
