@@ -37,14 +37,15 @@ static void move_all(int from, int to, size_t size, bool first)
 	for (int half = 0; half < 2; half++) {
 		size_t done = 0;
 
+		errno = 77; /* what succeeds leaves it alone */
 		if ((half == 0) == first) {
-			CHECK(write(to, bytes, size) == (ssize_t)size);
+			CHECK(write(to, bytes, size) == (ssize_t)size && errno == 77);
 			continue;
 		}
 		while (done < size) {
 			ssize_t n = read(from, bytes + done, size - done);
 
-			CHECK(n > 0);
+			CHECK(n > 0 && errno == 77);
 			done += (size_t)n;
 		}
 	}
@@ -222,6 +223,22 @@ static void signals_end_calls(int number)
 	CHECK(!pthread_join(thread, NULL));
 }
 
+/* One that the program blocks is pending all along, and ends nothing. */
+static void blocked_signal(int number)
+{
+	struct sigaction action = {.sa_handler = note};
+	sigset_t set;
+
+	sigemptyset(&set);
+	sigaddset(&set, number);
+	CHECK(!sigaction(number, &action, NULL) && !pthread_sigmask(SIG_BLOCK, &set, NULL));
+	handled = 0;
+	CHECK(!kill(getpid(), number));
+	pipes();
+	sockets();
+	CHECK(!handled && !pthread_sigmask(SIG_UNBLOCK, &set, NULL) && handled);
+}
+
 int main(int argc, char **argv)
 {
 	rounds = argc > 1 ? (unsigned)atoi(argv[1]) : 4000;
@@ -232,6 +249,7 @@ int main(int argc, char **argv)
 	timeouts();
 	signals_end_calls(SIGUSR1);
 	signals_end_calls(SIGRTMIN + 5);
+	blocked_signal(SIGRTMIN + 6);
 	printf("PASS\n");
 	return 0;
 }

@@ -94,7 +94,7 @@ static void cut_call(struct thread *t, ucontext_t *context)
 
 	if (pc[-2] == 0x0f && pc[-1] == 0x05) {
 		t->call_cut = true;
-	} else if (pc[0] == 0x0f && pc[1] == 0x05 && signal_ends_calls()) {
+	} else if (pc[0] == 0x0f && pc[1] == 0x05 && signal_ends_calls(&context->uc_sigmask)) {
 		regs[REG_RIP] += 2;
 		regs[REG_RAX] = -EINTR;
 	}
@@ -277,7 +277,7 @@ static void handler(int sig, siginfo_t *info, void *context)
 	struct thread *t = self;
 	struct cause cause;
 
-	if (t && t->in_watched_call)
+	if (t && t->in_watched_call && sampler_sent(info))
 		cut_call(t, context);
 	if (!sampler_sent(info)) {
 		foreign_signal(sig, info, context);

@@ -136,11 +136,13 @@ void signal_take_over(struct thread *t, const struct sigaction *handler);
 /* The thread's part of giving the signal to the program. In the handler */
 void signal_yield_thread(struct thread *t, void *context);
 
-/* Whether a signal of the program's that waits for our handler to end makes calls fail with EINTR. In the
- * handler */
-bool signal_ends_calls(void);
+/*
+ * Whether a signal of the program's that comes when our handler ends makes calls fail with EINTR; `blocked`:
+ * what was blocked where ours came, which stays pending. In the handler
+ */
+bool signal_ends_calls(const sigset_t *blocked);
 
-/* What the program thinks is installed for our signal; see wrap_signals.c. In the handler */
+/* What the program thinks is installed for our signal; see wrap/signal.c. In the handler */
 void foreign_signal(int sig, siginfo_t *info, void *context);
 
 #endif

@@ -50,10 +50,13 @@ static bool is_cut(struct thread *t)
 	return result;
 }
 
-static void end_watch(struct thread *t)
+/* errno is what it was before the call if that has succeeded in the end. */
+static void end_watch(struct thread *t, bool succeeded, int saved)
 {
 	signal_barrier();
 	t->in_watched_call = false;
+	if (succeeded)
+		errno = saved;
 }
 
 /* Whether EINTR can be our doing, though our handler wants calls begun again, and not that of the program's.
@@ -164,6 +167,7 @@ static bool writes_on(int fd)
 	{ \
 		struct thread *t = (brief) ? watch() : NULL; \
 		ssize_t result, done = 0; \
+		int saved = errno; \
 		bool again; \
 		if (!t) { \
 			t = wrap_hold(); \
@@ -181,8 +185,9 @@ static bool writes_on(int fd)
 				left -= (size_t)result; \
 			} \
 		} while (again); \
-		end_watch(t); \
-		return done ? done : result; \
+		result = done ? done : result; \
+		end_watch(t, result >= 0, saved); \
+		return result; \
 	}
 
 /*
@@ -195,7 +200,7 @@ static bool writes_on(int fd)
 		struct thread *t = \
 			atomic_load_explicit(&rt.program_handles, memory_order_relaxed) ? NULL : watch(); \
 		uint64_t start; \
-		int result, most = timeout; \
+		int result, most = timeout, saved = errno; \
 		if (!t) { \
 			t = wrap_hold(); \
 			result = REAL(name) arguments; \
@@ -206,7 +211,7 @@ static bool writes_on(int fd)
 		while (result = REAL(name) arguments, \
 			is_cut(t) && result < 0 && errno == EINTR && !signal_program_handles()) \
 			timeout = most > 0 ? left_of(most, start) : most; \
-		end_watch(t); \
+		end_watch(t, result >= 0, saved); \
 		return result; \
 	}
 

@@ -61,13 +61,15 @@ bool signal_program_handles(void)
 	return atomic_load(&rt.program_handles);
 }
 
-bool signal_ends_calls(void)
+bool signal_ends_calls(const sigset_t *blocked)
 {
 	struct kernel_action action;
-	uint64_t pending = 0;
+	uint64_t pending = 0, stays;
 
 	if (!atomic_load(&rt.program_handles) || syscall(SYS_rt_sigpending, &pending, KERNEL_SIGSET))
 		return false;
+	memcpy(&stays, blocked, KERNEL_SIGSET);
+	pending &= ~stays;
 	for (int sig = 1; sig <= 64; sig++)
 		if (pending >> (sig - 1) & 1 && !is_ours(sig) && is_handled(sig, &action) &&
 			!(action.flags & SA_RESTART))
