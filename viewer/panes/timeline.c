@@ -46,7 +46,7 @@ void timeline_tell_focus(struct timeline_pane *t, struct app *app)
 		return;
 	focus.serial = t->base->snapshot->serial;
 	node = timeline_node(t, t->list.cursor, timeline_cursor_column(t), NULL);
-	if (node && node != TIMELINE_NOWHERE) {
+	if (node && node != BIN_NOWHERE) {
 		const struct profile_node *n = timeline_profile(t, node);
 
 		focus = (struct focus){
@@ -371,7 +371,7 @@ static bool find(struct pane *pane, struct app *app, int direction, bool here)
 		for (; column >= 0 && column < columns; column += direction) {
 			uint32_t node = timeline_node(t, (size_t)row, column, NULL);
 
-			if (!node || node == TIMELINE_NOWHERE ||
+			if (!node || node == BIN_NOWHERE ||
 				regexec(app->search, timeline_profile(t, node)->name, 0, NULL, 0))
 				continue;
 			t->cursor = timeline_edge(t, column);

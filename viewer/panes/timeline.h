@@ -67,7 +67,7 @@ void timeline_cancel(struct timeline_pane *t, struct app *app);
 const char *timeline_counter(const struct timeline_pane *t);
 size_t timeline_counter_count(const struct timeline_pane *t);
 /* Node that a row of the list shows in that column of the window, 0 where nothing is known, or
- * TIMELINE_NOWHERE. `ret_exact`: where the location is in the tree; may be NULL. */
+ * BIN_NOWHERE. `ret_exact`: where the location is in the tree; may be NULL. */
 uint32_t timeline_node(const struct timeline_pane *t, size_t row, int column, uint32_t *ret_exact);
 const struct profile_node *timeline_profile(const struct timeline_pane *t, uint32_t node);
 /* The first and behind the last column around this one with the same node in that row. */

@@ -320,17 +320,19 @@ static bool data_row(const struct timeline_pane *t, const struct timeline *data,
 	return *ret < data->rows;
 }
 
-/* Where a row was at that moment, as far as has been read: TIMELINE_NOWHERE also where it has not. */
+/* Where a row was at that moment, as far as has been read: BIN_NOWHERE also where it has not. */
 static uint32_t where_at(const struct timeline_pane *t, size_t row, uint64_t time)
 {
 	const struct timeline *sources[] = {t->data, t->whole};
 	size_t at;
 
-	for (size_t i = 0; i < 2; i++)
-		if (data_row(t, sources[i], row, &at) && time >= sources[i]->from && time < sources[i]->to)
-			return sources[i]
-				->where[at * sources[i]->columns + timeline_column(sources[i], time)];
-	return TIMELINE_NOWHERE;
+	for (size_t i = 0; i < 2; i++) {
+		const struct timeline *data = sources[i];
+
+		if (data_row(t, data, row, &at) && time >= data->from && time < data->to)
+			return data->where[at * data->columns + bins_find(data->edges, data->columns, time)];
+	}
+	return BIN_NOWHERE;
 }
 
 const struct profile_node *timeline_profile(const struct timeline_pane *t, uint32_t node)
@@ -357,7 +359,7 @@ uint32_t timeline_node(const struct timeline_pane *t, size_t row, int column, ui
 
 	if (ret_exact)
 		*ret_exact = node;
-	if (node == TIMELINE_NOWHERE)
+	if (node == BIN_NOWHERE)
 		return node;
 	if (!t->one)
 		return shown(t, node);
@@ -388,7 +390,7 @@ size_t timeline_rows(const struct timeline_pane *t)
 		uint32_t node;
 
 		timeline_node(t, 0, c, &node);
-		if (node != TIMELINE_NOWHERE && t->base->tree.depth[node] > deepest)
+		if (node != BIN_NOWHERE && t->base->tree.depth[node] > deepest)
 			deepest = t->base->tree.depth[node];
 	}
 	return deepest ? deepest : 1;

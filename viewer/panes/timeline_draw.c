@@ -167,7 +167,7 @@ static void draw_row(const struct timeline_pane *t, const struct area *bands, in
 
 		while (end < columns && timeline_node(t, row, end, NULL) == node)
 			end++;
-		if (node && node != TIMELINE_NOWHERE)
+		if (node && node != BIN_NOWHERE)
 			draw_band(t, bands, y, x, end, node);
 		for (int i = x; !node && !t->one && i < end; i++)
 			canvas_text(bands, y, i, INK_DIM, ".");
@@ -295,7 +295,7 @@ static void draw_values(const struct timeline_pane *t, const struct area *area)
 	for (x = 0; x < bands.width; x++) {
 		uint64_t time = timeline_edge(t, x);
 		double value = time >= data->from && time < data->to
-				       ? data->values[timeline_column(data, time)]
+				       ? data->values[bins_find(data->edges, data->columns, time)]
 				       : NAN;
 		int n = isnan(value) ? 0 : (int)ceil((value - least) / span * 8 * VALUE_ROWS);
 
@@ -365,7 +365,7 @@ static void draw_status(const struct timeline_pane *t, const struct area *area, 
 		break;
 	}
 	node = timeline_node(t, t->list.cursor, column, &exact);
-	if (exact == TIMELINE_NOWHERE) {
+	if (exact == BIN_NOWHERE) {
 		canvas_text(area, y, x, INK_DIM, "the thread was not there");
 		return;
 	}

@@ -6,17 +6,10 @@
 
 #include "base/array.h"
 
-/* Of a node in the column that is being filled. */
-struct spent {
-	uint64_t own, all; /* ns in it; with all below */
-	uint32_t best; /* of its children, that with most */
-	bool listed;
-};
-
 struct lane {
 	struct lanes *lanes;
 	struct weave weave;
-	size_t row, column;
+	size_t row;
 	uint64_t origin, start, end; /* start and end: of the thread, since the origin */
 	uint64_t at; /* up to where its time is spent */
 	size_t metric;
@@ -50,10 +43,7 @@ static bool make_arrays(struct timeline *t, const struct profile_node *nodes, bo
 		t->values = calloc(t->columns, sizeof(*t->values));
 	if (!t->edges || !t->where || !t->nodes || !t->busy || (counter && !t->values))
 		return false;
-	for (size_t i = 0; i <= t->columns; i++)
-		t->edges[i] = t->from + (uint64_t)((unsigned __int128)(t->to - t->from) * i / t->columns);
-	for (size_t i = 0; i < cells; i++)
-		t->where[i] = TIMELINE_NOWHERE;
+	bins_divide(t->edges, t->columns, t->from, t->to);
 	for (size_t i = 0; i < t->node_count; i++) {
 		t->nodes[i] = nodes[i];
 		clear(&t->nodes[i]);
@@ -101,21 +91,6 @@ void timeline_free(struct timeline *t)
 	free(t);
 }
 
-size_t timeline_column(const struct timeline *t, uint64_t time)
-{
-	size_t low = 0, high = t->columns;
-
-	while (high - low > 1) {
-		size_t middle = low + (high - low) / 2;
-
-		if (t->edges[middle] <= time)
-			low = middle;
-		else
-			high = middle;
-	}
-	return low;
-}
-
 uint32_t timeline_at_depth(const struct weave_tree *tree, uint32_t node, uint32_t depth)
 {
 	while (tree->depth[node] > depth)
@@ -125,12 +100,13 @@ uint32_t timeline_at_depth(const struct weave_tree *tree, uint32_t node, uint32_
 
 int lanes_init(struct lanes *lanes, struct timeline *timeline, const struct weave_tree *tree)
 {
-	*lanes = (struct lanes){.timeline = timeline, .tree = tree};
-	lanes->spent = calloc(tree->count, sizeof(*lanes->spent));
-	lanes->touched = malloc(tree->count * sizeof(*lanes->touched));
+	int r;
+
+	*lanes = (struct lanes){.timeline = timeline};
+	r = bins_init(&lanes->bins, tree, timeline->edges, timeline->columns);
 	lanes->sums = calloc(timeline->columns, sizeof(*lanes->sums));
 	lanes->covered = calloc(timeline->columns, sizeof(*lanes->covered));
-	if (lanes->spent && lanes->touched && lanes->sums && lanes->covered)
+	if (!r && lanes->sums && lanes->covered)
 		return 0;
 	lanes_release(lanes);
 	return HYB_ENOMEM;
@@ -138,8 +114,7 @@ int lanes_init(struct lanes *lanes, struct timeline *timeline, const struct weav
 
 void lanes_release(struct lanes *lanes)
 {
-	free(lanes->spent);
-	free(lanes->touched);
+	bins_release(&lanes->bins);
 	free(lanes->sums);
 	free(lanes->covered);
 	*lanes = (struct lanes){0};
@@ -172,91 +147,28 @@ struct lane *lane_new(struct lanes *lanes, size_t row, const struct hyb_location
 		free(lane);
 		return NULL;
 	}
-	if (!weave_init(&lane->weave, lanes->tree, location, own, &options))
+	bins_begin(&lanes->bins, &lanes->timeline->where[row * lanes->timeline->columns]);
+	if (!weave_init(&lane->weave, lanes->bins.tree, location, own, &options))
 		return lane;
 	weave_release(&lane->weave);
 	free(lane);
 	return NULL;
 }
 
-static void list(struct lanes *lanes, uint32_t node)
-{
-	if (lanes->spent[node].listed)
-		return;
-	lanes->spent[node].listed = true;
-	lanes->touched[lanes->touched_count++] = node;
-}
-
-/* Adds up what was spent in the column to the root; all on the way are listed. */
-static void gather(struct lane *lane)
-{
-	struct lanes *lanes = lane->lanes;
-	struct timeline *t = lanes->timeline;
-	size_t leaves = lanes->touched_count;
-
-	for (size_t i = 0; i < leaves; i++) {
-		uint32_t node = lanes->touched[i];
-		uint64_t own = lanes->spent[node].own;
-
-		t->nodes[node].exclusive += own;
-		if (node)
-			t->busy[lane->row] += own;
-		lanes->spent[node].all += own;
-		while (node) {
-			node = lanes->tree->parent[node];
-			list(lanes, node);
-			lanes->spent[node].all += own;
-		}
-	}
-	for (size_t i = 0; i < lanes->touched_count; i++) {
-		uint32_t node = lanes->touched[i];
-		struct spent *above = &lanes->spent[lanes->tree->parent[node]];
-
-		if (node && (!above->best || lanes->spent[node].all > lanes->spent[above->best].all))
-			above->best = node;
-	}
-}
-
-/* The column is over: goes down to where most of its time was, as long as that is below, not at, a node. */
-static void end_column(struct lane *lane)
-{
-	struct lanes *lanes = lane->lanes;
-	struct timeline *t = lanes->timeline;
-	struct spent *spent = lanes->spent;
-	uint32_t at = 0;
-
-	if (!lanes->touched_count)
-		return;
-	gather(lane);
-	while (spent[at].best && spent[spent[at].best].all >= spent[at].own)
-		at = spent[at].best;
-	t->where[lane->row * t->columns + lane->column] = at;
-	for (size_t i = 0; i < lanes->touched_count; i++)
-		spent[lanes->touched[i]] = (struct spent){0};
-	lanes->touched_count = 0;
-}
-
 /* The thread was at `node` up to `time`. */
 static void spend(struct lane *lane, uint32_t node, uint64_t time)
 {
-	struct lanes *lanes = lane->lanes;
-	struct timeline *t = lanes->timeline;
+	struct timeline *t = lane->lanes->timeline;
 	uint64_t from = lane->at > t->from ? lane->at : t->from, to = time < t->to ? time : t->to;
 
 	if (time > lane->at)
 		lane->at = time;
-	while (from < to) {
-		uint64_t end;
-
-		if (from >= t->edges[lane->column + 1]) {
-			end_column(lane);
-			lane->column = timeline_column(t, from);
-		}
-		end = t->edges[lane->column + 1] < to ? t->edges[lane->column + 1] : to;
-		list(lanes, node);
-		lanes->spent[node].own += end - from;
-		from = end;
-	}
+	if (from >= to)
+		return;
+	t->nodes[node].exclusive += to - from;
+	if (node)
+		t->busy[lane->row] += to - from;
+	bins_spend(&lane->lanes->bins, node, from, to);
 }
 
 /* ---------------------------------------------------------------- counters */
@@ -269,7 +181,7 @@ static void cover(struct lane *lane, uint64_t from, uint64_t to, double amount, 
 	double length = (double)(to - from);
 	uint64_t at = from > t->from ? from : t->from, last = to < t->to ? to : t->to;
 
-	for (size_t c = at < last ? timeline_column(t, at) : 0; at < last; c++) {
+	for (size_t c = at < last ? bins_find(t->edges, t->columns, at) : 0; at < last; c++) {
 		uint64_t end = t->edges[c + 1] < last ? t->edges[c + 1] : last;
 		double part = (double)(end - at);
 
@@ -394,7 +306,7 @@ void lane_end(struct lane *lane)
 	weave_until(&lane->weave, lane->weave.location->end);
 	if (lane->end > lane->at)
 		spend(lane, lane->weave.current, lane->end);
-	end_column(lane);
+	bins_end(&lane->lanes->bins);
 	if (lane->known && t->level && lane->end > lane->value_time)
 		take_value(lane, lane->end, lane->value);
 	weave_release(&lane->weave);

@@ -8,10 +8,9 @@
 
 #include "hybrid/reader.h"
 #include "profile/profile.h"
-#include "profile/views/weave.h"
+#include "profile/views/bins.h"
 #include "viewer/timeline/groups.h"
 
-#define TIMELINE_NOWHERE UINT32_MAX /* the thread was not there */
 #define TIMELINE_MARKERS 1000u
 #define TIMELINE_COUNTERS 64u
 
@@ -32,8 +31,8 @@ struct timeline {
 	uint64_t from, to;
 	size_t columns, rows;
 	uint64_t *edges; /* columns + 1: where they begin */
-	/* [row * columns + column]: the node below which most of the time was, and not in any child of it; 0:
-	 * the thread, and no more is known; TIMELINE_NOWHERE. Bands are its ancestors. */
+	/* [row * columns + column]: the node of the bin; 0: the thread, and no more is known; BIN_NOWHERE.
+	 * Bands are its ancestors. */
 	uint32_t *where;
 	/* As profile_nodes(), with what was in the window: times (blocked is not told apart), samples,
 	 * calls, messages. May be taken away, when `shares` are made. */
@@ -59,9 +58,6 @@ struct timeline *timeline_new(
 	const struct timeline_options *options, const struct profile_node *nodes, size_t count);
 void timeline_free(struct timeline *timeline); /* accepts NULL */
 
-/* The column of a moment in the window. */
-size_t timeline_column(const struct timeline *timeline, uint64_t time);
-
 /* The ancestor of a node at that depth (the root has 0), or the node itself if it is not as deep. */
 uint32_t timeline_at_depth(const struct weave_tree *tree, uint32_t node, uint32_t depth);
 
@@ -71,10 +67,7 @@ struct lane;
 /* What lanes need, one after the other; 0 or HYB_ENOMEM. Zero bytes are an empty one. */
 struct lanes {
 	struct timeline *timeline;
-	const struct weave_tree *tree;
-	struct spent *spent; /* by node, in the column that is being filled */
-	uint32_t *touched;
-	size_t touched_count;
+	struct bins bins;
 	double *sums, *covered; /* by column: of the counter, and ns of which it is known */
 };
 int lanes_init(struct lanes *lanes, struct timeline *timeline, const struct weave_tree *tree);

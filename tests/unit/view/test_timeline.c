@@ -108,7 +108,7 @@ static void assert_where(const struct run *run, size_t row, const char *expected
 	for (size_t c = 0; c < t->columns; c++) {
 		uint32_t node = t->where[row * t->columns + c];
 
-		assert_int_equal(node == TIMELINE_NOWHERE ? ' ' : '0' + (char)node, expected[c]);
+		assert_int_equal(node == BIN_NOWHERE ? ' ' : '0' + (char)node, expected[c]);
 	}
 }
 
