@@ -21,11 +21,6 @@
 #define COUNTERS 4096u
 #define TOO_MANY 3000000u
 
-void firefox_put_time(FILE *out, uint64_t ns)
-{
-	fprintf(out, "%" PRIu64 ".%06u", ns / 1000000, (unsigned)(ns % 1000000));
-}
-
 uint32_t firefox_text(struct firefox *f, const char *text)
 {
 	uint64_t key = (uintptr_t)text;
@@ -167,146 +162,169 @@ static int put_counter(
 
 /* ------------------------------------------------------------------- columns */
 
-/* Numbers of a column, each written by one of the functions below. */
+/* The values of a column, each written by one of the functions below. */
 static void put_column(
 	struct firefox *f, const char *key, size_t count, void (*put)(struct firefox *f, size_t i))
 {
-	fprintf(f->out, "\"%s\":[", key);
-	for (size_t i = 0; i < count; i++) {
-		if (i)
-			fputc(',', f->out);
+	json_array(&f->json, key);
+	for (size_t i = 0; i < count; i++)
 		put(f, i);
-	}
-	fputs("],", f->out);
+	json_end(&f->json);
 }
 
 static void put_stack(struct firefox *f, size_t i)
 {
 	if (f->samples[i].node)
-		fprintf(f->out, "%" PRIu32, f->samples[i].node - 1);
+		json_number(&f->json, NULL, f->samples[i].node - 1);
 	else
-		fputs("null", f->out);
+		json_null(&f->json, NULL);
 }
 
 static void put_sample_time(struct firefox *f, size_t i)
 {
-	firefox_put_time(f->out, f->samples[i].time);
+	json_decimal(&f->json, NULL, f->samples[i].time, MILLISECONDS);
 }
 
 static void put_weight(struct firefox *f, size_t i)
 {
 	if (f->sampled && f->clockless)
-		fprintf(f->out, "%" PRIu64, f->samples[i].weight);
+		json_number(&f->json, NULL, f->samples[i].weight);
 	else
-		firefox_put_time(f->out, f->samples[i].weight);
+		json_decimal(&f->json, NULL, f->samples[i].weight, MILLISECONDS);
 }
 
 static void put_samples(struct firefox *f)
 {
-	fputs("\"samples\":{", f->out);
+	json_line(&f->json);
+	json_object(&f->json, "samples");
 	put_column(f, "stack", f->sample_count, put_stack);
 	put_column(f, "time", f->sample_count, put_sample_time);
 	put_column(f, "weight", f->sample_count, put_weight);
-	fprintf(f->out, "\"weightType\":\"%s\",\"length\":%zu},\n",
-		f->sampled && f->clockless ? "samples" : "tracing-ms", f->sample_count);
+	json_text(&f->json, "weightType", f->sampled && f->clockless ? "samples" : "tracing-ms");
+	json_number(&f->json, "length", f->sample_count);
+	json_end(&f->json);
+}
+
+/* It is no stretch of time. */
+static bool is_instant(const struct firefox *f, size_t i)
+{
+	return f->markers[i].category == EVENTS_CATEGORIES;
 }
 
 static void put_marker_data(struct firefox *f, size_t i)
 {
-	fputs(f->markers[i].category == EVENTS_CATEGORIES ? "{\"type\":\"Marker\"}" : "{\"type\":\"Call\"}",
-		f->out);
+	json_object(&f->json, NULL);
+	json_text(&f->json, "type", is_instant(f, i) ? "Marker" : "Call");
+	json_end(&f->json);
 }
 
 static void put_marker_text(struct firefox *f, size_t i)
 {
-	fprintf(f->out, "%" PRIu32, f->markers[i].text);
+	json_number(&f->json, NULL, f->markers[i].text);
 }
 
 static void put_marker_start(struct firefox *f, size_t i)
 {
-	firefox_put_time(f->out, f->markers[i].start);
+	json_decimal(&f->json, NULL, f->markers[i].start, MILLISECONDS);
 }
 
 static void put_marker_end(struct firefox *f, size_t i)
 {
-	if (f->markers[i].category == EVENTS_CATEGORIES)
-		fputs("null", f->out);
+	if (is_instant(f, i))
+		json_null(&f->json, NULL);
 	else
-		firefox_put_time(f->out, f->markers[i].end);
+		json_decimal(&f->json, NULL, f->markers[i].end, MILLISECONDS);
 }
 
 static void put_marker_phase(struct firefox *f, size_t i)
 {
-	fputc(f->markers[i].category == EVENTS_CATEGORIES ? '0' : '1', f->out);
+	json_number(&f->json, NULL, !is_instant(f, i));
 }
 
 static void put_marker_category(struct firefox *f, size_t i)
 {
-	fprintf(f->out, "%u", f->markers[i].category);
+	json_number(&f->json, NULL, f->markers[i].category);
 }
 
 static void put_markers(struct firefox *f)
 {
-	fputs("\"markers\":{", f->out);
+	json_line(&f->json);
+	json_object(&f->json, "markers");
 	put_column(f, "data", f->marker_count, put_marker_data);
 	put_column(f, "name", f->marker_count, put_marker_text);
 	put_column(f, "startTime", f->marker_count, put_marker_start);
 	put_column(f, "endTime", f->marker_count, put_marker_end);
 	put_column(f, "phase", f->marker_count, put_marker_phase);
 	put_column(f, "category", f->marker_count, put_marker_category);
-	fprintf(f->out, "\"length\":%zu}", f->marker_count);
+	json_number(&f->json, "length", f->marker_count);
+	json_end(&f->json);
 }
 
-static void put_names(const struct firefox *f, uint64_t end)
+static const char *pid_text(const struct firefox *f, char text[16])
+{
+	snprintf(text, 16, "%" PRIu32, f->location->pid);
+	return text;
+}
+
+static void put_names(struct firefox *f, uint64_t end)
 {
 	const struct hyb_location_info *info = f->location->info;
-	char text[300];
+	struct json *json = &f->json;
+	char text[300], pid[16];
 
-	fputs(f->threads ? ",\n{\"name\":" : "\n{\"name\":", f->out);
 	events_thread_name(info, text, sizeof(text));
-	json_string(f->out, text);
-	fputs(",\"processName\":", f->out);
+	json_text(json, "name", text);
 	events_process_name(info->process, text, sizeof(text));
-	json_string(f->out, text);
-	fprintf(f->out,
-		",\"processType\":\"default\",\"isMainThread\":%s,\"pid\":\"%" PRIu32 "\",\"tid\":%" PRIu32,
-		f->location->first ? "true" : "false", f->location->pid, f->location->tid);
-	fputs(",\"processStartupTime\":", f->out);
-	firefox_put_time(f->out, f->begun);
-	fputs(",\"processShutdownTime\":null,\"registerTime\":", f->out);
-	firefox_put_time(f->out, f->begun);
-	fputs(",\"unregisterTime\":", f->out);
-	firefox_put_time(f->out, end);
-	fputs(",\"pausedRanges\":[],\"showMarkersInTimeline\":true,\n", f->out);
+	json_text(json, "processName", text);
+	json_text(json, "processType", "default");
+	json_bool(json, "isMainThread", f->location->first);
+	json_text(json, "pid", pid_text(f, pid));
+	json_number(json, "tid", f->location->tid);
+	json_decimal(json, "processStartupTime", f->begun, MILLISECONDS);
+	json_null(json, "processShutdownTime");
+	json_decimal(json, "registerTime", f->begun, MILLISECONDS);
+	json_decimal(json, "unregisterTime", end, MILLISECONDS);
+	json_array(json, "pausedRanges");
+	json_end(json);
+	json_bool(json, "showMarkersInTimeline", true);
 }
 
 /* What goes up only is given as what it grew by, a level as its changes: both are sums of what is written. */
 static void save_counter(struct firefox *f, const struct firefox_counter *counter)
 {
-	FILE *out = f->counters;
+	struct json *json = &f->counters;
 	double before = counter->level ? 0 : counter->points[0].value;
+	char pid[16];
 
-	fputs(f->any_counter ? ",\n{\"name\":" : "\n{\"name\":", out);
-	f->any_counter = true;
-	json_string(out, counter->name);
-	fprintf(out,
-		",\"category\":\"\",\"description\":\"\",\"pid\":\"%" PRIu32 "\",\"mainThreadIndex\":%zu",
-		f->location->pid, f->threads);
-	fprintf(out, ",\"display\":{\"graphType\":\"%s\",\"unit\":\"%s\",\"color\":\"grey\"",
-		counter->level ? "line-accumulated" : "line-rate", *counter->unit == 'B' ? "bytes" : "");
-	fputs(",\"markerSchemaLocation\":null,\"sortWeight\":50,\"label\":", out);
-	json_string(out, counter->name);
-	fputs("},\"samples\":{\"time\":[", out);
+	json_line(json);
+	json_object(json, NULL);
+	json_text(json, "name", counter->name);
+	json_text(json, "category", "");
+	json_text(json, "description", "");
+	json_text(json, "pid", pid_text(f, pid));
+	json_number(json, "mainThreadIndex", f->threads);
+	json_object(json, "display");
+	json_text(json, "graphType", counter->level ? "line-accumulated" : "line-rate");
+	json_text(json, "unit", *counter->unit == 'B' ? "bytes" : "");
+	json_text(json, "color", "grey");
+	json_null(json, "markerSchemaLocation");
+	json_number(json, "sortWeight", 50);
+	json_text(json, "label", counter->name);
+	json_end(json);
+	json_object(json, "samples");
+	json_array(json, "time");
+	for (size_t i = 0; i < counter->count; i++)
+		json_decimal(json, NULL, counter->points[i].time, MILLISECONDS);
+	json_end(json);
+	json_array(json, "count");
 	for (size_t i = 0; i < counter->count; i++) {
-		fputs(i ? "," : "", out);
-		firefox_put_time(out, counter->points[i].time);
-	}
-	fputs("],\"count\":[", out);
-	for (size_t i = 0; i < counter->count; i++) {
-		fprintf(out, "%s%.17g", i ? "," : "", counter->points[i].value - before);
+		json_real(json, NULL, counter->points[i].value - before, 17);
 		before = counter->points[i].value;
 	}
-	fprintf(out, "],\"length\":%zu}}", counter->count);
+	json_end(json);
+	json_number(json, "length", counter->count);
+	json_end(json);
+	json_end(json);
 }
 
 static void release_counters(struct firefox *f)
@@ -335,10 +353,12 @@ static int end(void *data, uint64_t time)
 	struct firefox *f = data;
 
 	count(f);
+	json_line(&f->json);
+	json_object(&f->json, NULL);
 	put_names(f, time);
 	put_samples(f);
 	put_markers(f);
-	fputc('}', f->out);
+	json_end(&f->json);
 	for (size_t i = 0; i < f->own_count; i++)
 		if (f->own[i].count)
 			save_counter(f, &f->own[i]);
@@ -352,17 +372,19 @@ static int end(void *data, uint64_t time)
 /* Moves what was kept in a file of its own to where it belongs. */
 static int put_counters(struct firefox *f)
 {
+	FILE *kept = f->counters.out;
 	char buffer[16384];
 	size_t n;
 
-	if (fflush(f->counters) || ferror(f->counters)) /* which rewind() forgets */
+	if (fflush(kept) || ferror(kept)) /* which rewind() forgets */
 		return HYB_EIO;
-	fputs("],\n\"counters\":[", f->out);
-	rewind(f->counters);
-	while ((n = fread(buffer, 1, sizeof(buffer), f->counters)) > 0)
-		fwrite(buffer, 1, n, f->out);
-	fputs("],\n", f->out);
-	return ferror(f->counters) ? HYB_EIO : 0;
+	json_line(&f->json);
+	json_array(&f->json, "counters");
+	rewind(kept);
+	while ((n = fread(buffer, 1, sizeof(buffer), kept)) > 0)
+		fwrite(buffer, 1, n, f->json.out);
+	json_end(&f->json);
+	return ferror(kept) ? HYB_EIO : 0;
 }
 
 static int run(struct firefox *f, struct hyb_error *err)
@@ -379,31 +401,36 @@ static int run(struct firefox *f, struct hyb_error *err)
 	};
 	int r;
 
-	fputs("{\"libs\":[],\n\"threads\":[", f->out);
+	json_object(&f->json, NULL);
+	json_array(&f->json, "libs");
+	json_end(&f->json);
+	json_line(&f->json);
+	json_array(&f->json, "threads");
 	r = events_walk_run(&f->walk, &sink, err);
 	if (r)
 		return r;
+	json_end(&f->json);
 	if (put_counters(f))
 		return error_set(err, HYB_EIO,
 			"what is put aside in %s for a while cannot be written there or read again",
 			P_tmpdir);
 	if (firefox_put_shared(f))
 		return convert_no_memory(err);
-	fputs(",\n", f->out);
 	firefox_put_meta(f); /* with what was left out */
-	fputs("}\n", f->out);
+	json_end(&f->json);
+	fputc('\n', f->json.out);
 	return convert_check(f->job, err);
 }
 
 int firefox_write(const struct convert_job *job, struct hyb_error *err)
 {
 	struct firefox f = {.job = job,
-		.out = job->file,
-		.counters = tmpfile(),
+		.json = {.out = job->file},
+		.counters = {.out = tmpfile()},
 		.texts = {.row_size = sizeof(uint64_t), .key_size = sizeof(uint64_t)}};
 	int r;
 
-	if (!f.counters)
+	if (!f.counters.out)
 		return error_set(
 			err, HYB_EIO, "there is no room for a file in %s: %s", P_tmpdir, strerror(errno));
 	r = events_walk_make(job, job->mode, &f.walk, err);
@@ -415,6 +442,6 @@ int firefox_write(const struct convert_job *job, struct hyb_error *err)
 	free(f.open);
 	table_release(&f.texts);
 	events_walk_release(&f.walk);
-	fclose(f.counters);
+	fclose(f.counters.out);
 	return r;
 }

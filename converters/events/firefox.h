@@ -5,7 +5,10 @@
 #ifndef HYB_FIREFOX_H
 #define HYB_FIREFOX_H
 
+#include "base/json.h"
 #include "converters/events/convert_events.h"
+
+#define MILLISECONDS 6 /* digits of ns behind the point: see json_decimal() */
 
 struct firefox_sample {
 	uint64_t time; /* ns */
@@ -40,9 +43,8 @@ struct firefox_open {
 struct firefox {
 	struct events_walk walk;
 	const struct convert_job *job;
-	FILE *out; /* the job's */
-	FILE *counters; /* JSON of those of the threads that are done */
-	bool any_counter;
+	struct json json;
+	struct json counters; /* of those of the threads that are done, kept in a file */
 
 	/* The thread that is gone through; arrays are grown by ARRAY_ROOM. */
 	const struct events_location *location;
@@ -64,13 +66,10 @@ struct firefox {
 /* The index of an interned text; UINT32_MAX: memory is out. */
 uint32_t firefox_text(struct firefox *f, const char *text);
 
-/* Milliseconds. */
-void firefox_put_time(FILE *out, uint64_t ns);
-
 /* ---- firefox_tables.c: what all threads share. 0 or HYB_ENOMEM. */
 int firefox_put_shared(struct firefox *f);
 
 /* ---- firefox_meta.c: what the profile says about itself. */
-void firefox_put_meta(const struct firefox *f);
+void firefox_put_meta(struct firefox *f);
 
 #endif

@@ -1,18 +1,8 @@
-#include <inttypes.h>
-#include <stdio.h>
-
-#include "base/json.h"
 #include "converters/events/firefox.h"
 #include "profile/origin.h"
 
 #define GECKO_VERSION 31
 #define PROCESSED_VERSION 62
-
-static const char schema[] = "\"markerSchema\":[{\"name\":\"Call\",\"display\":[\"marker-chart\",\"marker-"
-			     "table\",\"timeline-overview\"],"
-			     "\"fields\":[],\"isStackBased\":true},"
-			     "{\"name\":\"Marker\",\"display\":[\"marker-chart\",\"marker-table\",\"timeline-"
-			     "overview\"],\"fields\":[]}]";
 
 /* ns that a sample stands for; 1 ms where there are none. */
 static uint64_t interval_of(const struct events_walk *walk)
@@ -32,40 +22,93 @@ static int64_t start_of(const struct events_walk *walk)
 }
 
 /* In the profiler's window of metadata. */
-static void put_notes(const struct convert_job *job, FILE *out)
+static void put_notes(const struct convert_job *job, struct json *json)
 {
 	if (!job->notes || !job->notes->count)
 		return;
-	fputs(",\n\"extra\":[{\"label\":\"hybrid-convert\",\"entries\":[", out);
+	json_line(json);
+	json_array(json, "extra");
+	json_object(json, NULL);
+	json_text(json, "label", "hybrid-convert");
+	json_array(json, "entries");
 	for (size_t i = 0; i < job->notes->count; i++) {
-		fprintf(out, "%s{\"label\":\"Note\",\"format\":\"string\",\"value\":", i ? "," : "");
-		json_string(out, job->notes->lines[i]);
-		fputc('}', out);
+		json_object(json, NULL);
+		json_text(json, "label", "Note");
+		json_text(json, "format", "string");
+		json_text(json, "value", job->notes->lines[i]);
+		json_end(json);
 	}
-	fputs("]}]", out);
+	json_end(json);
+	json_end(json);
+	json_end(json);
 }
 
-void firefox_put_meta(const struct firefox *f)
+static void put_category(struct json *json, const char *name, const char *color)
+{
+	json_object(json, NULL);
+	json_text(json, "name", name);
+	json_text(json, "color", color);
+	json_array(json, "subcategories");
+	json_text(json, NULL, "Other");
+	json_end(json);
+	json_end(json);
+}
+
+static void put_marker_schema(struct json *json, const char *name, bool stacks)
+{
+	static const char *const places[] = {"marker-chart", "marker-table", "timeline-overview"};
+
+	json_object(json, NULL);
+	json_text(json, "name", name);
+	json_array(json, "display");
+	for (size_t i = 0; i < sizeof(places) / sizeof(*places); i++)
+		json_text(json, NULL, places[i]);
+	json_end(json);
+	json_array(json, "fields");
+	json_end(json);
+	if (stacks)
+		json_bool(json, "isStackBased", true);
+	json_end(json);
+}
+
+static void put_facts(struct json *json, const struct firefox *f)
+{
+	const char *command = hyb_experiment_value(f->job->experiment, "command");
+
+	json_decimal(json, "interval", interval_of(&f->walk), MILLISECONDS);
+	json_signed(json, "startTime", start_of(&f->walk));
+	json_number(json, "processType", 0);
+	json_number(json, "stackwalk", 1);
+	json_bool(json, "debug", false);
+	json_number(json, "version", GECKO_VERSION);
+	json_number(json, "preprocessedProfileVersion", PROCESSED_VERSION);
+	json_text(json, "importedFrom", "Hybrid");
+	json_bool(json, "symbolicated", true);
+	json_text(json, "platform", "Linux");
+	json_bool(json, "usesOnlyOneStackType", true);
+	json_bool(json, "sourceCodeIsNotOnSearchfox", true);
+	json_text(json, "product", command ? command : hyb_experiment_path(f->job->experiment));
+}
+
+void firefox_put_meta(struct firefox *f)
 {
 	static const char *const colors[EVENTS_CATEGORIES] = {"blue", "green", "orange", "red", "purple"};
-	const char *command = hyb_experiment_value(f->job->experiment, "command");
-	FILE *out = f->out;
+	struct json *json = &f->json;
 
-	fputs("\"meta\":{\"interval\":", out);
-	firefox_put_time(out, interval_of(&f->walk));
-	fprintf(out, ",\"startTime\":%" PRId64 ",\"processType\":0,\"stackwalk\":1,\"debug\":false",
-		start_of(&f->walk));
-	fprintf(out, ",\"version\":%d,\"preprocessedProfileVersion\":%d", GECKO_VERSION, PROCESSED_VERSION);
-	fputs(",\"importedFrom\":\"Hybrid\",\"symbolicated\":true,\"platform\":\"Linux\""
-	      ",\"usesOnlyOneStackType\":true,\"sourceCodeIsNotOnSearchfox\":true,\"product\":",
-		out);
-	json_string(out, command ? command : hyb_experiment_path(f->job->experiment));
-	fputs(",\n\"categories\":[", out);
+	json_line(json);
+	json_object(json, "meta");
+	put_facts(json, f);
+	json_line(json);
+	json_array(json, "categories");
 	for (unsigned i = 0; i < EVENTS_CATEGORIES; i++)
-		fprintf(out, "{\"name\":\"%s\",\"color\":\"%s\",\"subcategories\":[\"Other\"]},",
-			events_category_names[i], colors[i]);
-	fputs("{\"name\":\"other\",\"color\":\"grey\",\"subcategories\":[\"Other\"]}],\n", out);
-	fputs(schema, out);
-	put_notes(f->job, out);
-	fputc('}', out);
+		put_category(json, events_category_names[i], colors[i]);
+	put_category(json, "other", "grey");
+	json_end(json);
+	json_line(json);
+	json_array(json, "markerSchema");
+	put_marker_schema(json, "Call", true);
+	put_marker_schema(json, "Marker", false);
+	json_end(json);
+	put_notes(f->job, json);
+	json_end(json);
 }

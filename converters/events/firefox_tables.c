@@ -1,11 +1,9 @@
 /* Stacks, frames, functions, sources and texts: the tree of call paths, for all threads. */
-#include <inttypes.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/json.h"
 #include "base/path.h"
 #include "converters/events/firefox.h"
 
@@ -69,84 +67,111 @@ static int make(struct tables *t)
 }
 
 /* A column of `count` equal values. */
-static void put_same(FILE *out, const char *key, const char *value, size_t count)
+static void put_same(struct json *json, const char *key, int64_t value, size_t count)
 {
-	fprintf(out, "\"%s\":[", key);
+	json_array(json, key);
 	for (size_t i = 0; i < count; i++)
-		fprintf(out, "%s%s", i ? "," : "", value);
-	fputs("],", out);
+		json_signed(json, NULL, value);
+	json_end(json);
 }
 
-static void put_number(FILE *out, bool first, bool known, uint64_t number)
+static void put_nulls(struct json *json, const char *key, size_t count)
+{
+	json_array(json, key);
+	for (size_t i = 0; i < count; i++)
+		json_null(json, NULL);
+	json_end(json);
+}
+
+static void put_falses(struct json *json, const char *key, size_t count)
+{
+	json_array(json, key);
+	for (size_t i = 0; i < count; i++)
+		json_bool(json, NULL, false);
+	json_end(json);
+}
+
+static void put_number(struct json *json, bool known, uint64_t number)
 {
 	if (known)
-		fprintf(out, "%s%" PRIu64, first ? "" : ",", number);
+		json_number(json, NULL, number);
 	else
-		fputs(first ? "null" : ",null", out);
+		json_null(json, NULL);
 }
 
-static void put_stacks(const struct tables *t)
+static void put_stacks(struct json *json, const struct events_walk *walk)
 {
-	const struct events_walk *walk = &t->f->walk;
-	FILE *out = t->f->out;
-
-	fputs("\"stackTable\":{\"frame\":[", out);
+	json_line(json);
+	json_object(json, "stackTable");
+	json_array(json, "frame");
 	for (size_t i = 1; i < walk->node_count; i++)
-		put_number(out, i == 1, true, i - 1);
-	fputs("],\"prefix\":[", out);
+		json_number(json, NULL, i - 1);
+	json_end(json);
+	json_array(json, "prefix");
 	for (size_t i = 1; i < walk->node_count; i++)
-		put_number(out, i == 1, walk->nodes[i].parent, (uint64_t)walk->nodes[i].parent - 1);
-	fprintf(out, "],\"length\":%zu},\n", walk->node_count - 1);
+		put_number(json, walk->nodes[i].parent, (uint64_t)walk->nodes[i].parent - 1);
+	json_end(json);
+	json_number(json, "length", walk->node_count - 1);
+	json_end(json);
 }
 
-static void put_frames(const struct tables *t)
+static void put_frames(struct json *json, const struct tables *t)
 {
 	const struct events_walk *walk = &t->f->walk;
 	const size_t count = walk->node_count - 1;
-	FILE *out = t->f->out;
 
-	fputs("\"frameTable\":{\"func\":[", out);
+	json_line(json);
+	json_object(json, "frameTable");
+	json_array(json, "func");
 	for (size_t i = 1; i <= count; i++)
-		put_number(out, i == 1, true, t->function[i]);
-	fputs("],\"line\":[", out);
+		json_number(json, NULL, t->function[i]);
+	json_end(json);
+	json_array(json, "line");
 	for (size_t i = 1; i <= count; i++)
-		put_number(out, i == 1, walk->nodes[i].line, walk->nodes[i].line);
-	fputs("],\"category\":[", out);
+		put_number(json, walk->nodes[i].line, walk->nodes[i].line);
+	json_end(json);
+	json_array(json, "category");
 	for (uint32_t i = 1; i <= count; i++)
-		put_number(out, i == 1, true, events_category_of(walk, i));
-	fputs("],", out);
-	put_same(out, "subcategory", "0", count);
-	put_same(out, "address", "-1", count);
-	put_same(out, "inlineDepth", "0", count);
-	put_same(out, "nativeSymbol", "null", count);
-	put_same(out, "innerWindowID", "0", count);
-	put_same(out, "column", "null", count);
-	fprintf(out, "\"length\":%zu},\n", count);
+		json_number(json, NULL, events_category_of(walk, i));
+	json_end(json);
+	put_same(json, "subcategory", 0, count);
+	put_same(json, "address", -1, count);
+	put_same(json, "inlineDepth", 0, count);
+	put_nulls(json, "nativeSymbol", count);
+	put_same(json, "innerWindowID", 0, count);
+	put_nulls(json, "column", count);
+	json_number(json, "length", count);
+	json_end(json);
 }
 
-static void put_functions(const struct tables *t)
+static void put_functions(struct json *json, const struct tables *t)
 {
 	const struct function *functions = t->functions.rows;
 	const size_t count = t->functions.count;
-	FILE *out = t->f->out;
 
-	fputs("\"funcTable\":{\"name\":[", out);
+	json_line(json);
+	json_object(json, "funcTable");
+	json_array(json, "name");
 	for (size_t i = 0; i < count; i++)
-		put_number(out, !i, true, functions[i].name);
-	fputs("],\"source\":[", out);
+		json_number(json, NULL, functions[i].name);
+	json_end(json);
+	json_array(json, "source");
 	for (size_t i = 0; i < count; i++)
-		put_number(out, !i, functions[i].source != NONE, functions[i].source);
-	fputs("],\"resource\":[", out);
+		put_number(json, functions[i].source != NONE, functions[i].source);
+	json_end(json);
+	json_array(json, "resource");
 	for (size_t i = 0; i < count; i++)
-		fprintf(out, "%s%" PRId64, i ? "," : "", (int64_t)functions[i].resource); /* NONE: -1 */
-	fputs("],\"lineNumber\":[", out);
+		json_signed(json, NULL, (int64_t)functions[i].resource); /* NONE: -1 */
+	json_end(json);
+	json_array(json, "lineNumber");
 	for (size_t i = 0; i < count; i++)
-		put_number(out, !i, functions[i].line, functions[i].line);
-	fputs("],", out);
-	put_same(out, "columnNumber", "null", count);
-	put_same(out, "isJS", "false", count);
-	put_same(out, "relevantForJS", "false", count);
-	fprintf(out, "\"length\":%zu},\n", count);
+		put_number(json, functions[i].line, functions[i].line);
+	json_end(json);
+	put_nulls(json, "columnNumber", count);
+	put_falses(json, "isJS", count);
+	put_falses(json, "relevantForJS", count);
+	json_number(json, "length", count);
+	json_end(json);
 }
 
 /* Both of the tables that name their rows: each name becomes one of the texts. 0 or HYB_ENOMEM. */
@@ -154,52 +179,85 @@ static int put_texts_of(struct tables *t, const struct table *table, const char 
 {
 	const uint64_t *rows = table->rows;
 
-	fprintf(t->f->out, "\"%s\":[", key);
+	json_array(&t->f->json, key);
 	for (size_t i = 0; i < table->count; i++) {
 		uint32_t text = firefox_text(t->f, (const char *)(uintptr_t)rows[i]);
 
 		if (text == UINT32_MAX)
 			return HYB_ENOMEM;
-		put_number(t->f->out, !i, true, text);
+		json_number(&t->f->json, NULL, text);
 	}
-	fputs("],", t->f->out);
+	json_end(&t->f->json);
 	return 0;
 }
 
-static int put_sources(struct tables *t)
+static int put_sources(struct json *json, struct tables *t)
 {
-	const size_t files = t->sources.count, modules = t->resources.count;
-	FILE *out = t->f->out;
-	int r;
+	const size_t files = t->sources.count;
 
-	fputs("\"sources\":{", out);
-	r = put_texts_of(t, &t->sources, "filename");
-	put_same(out, "id", "null", files);
-	put_same(out, "startLine", "1", files);
-	put_same(out, "startColumn", "1", files);
-	put_same(out, "sourceMapURL", "null", files);
-	fprintf(out, "\"length\":%zu},\n\"resourceTable\":{", files);
-	r = r ? r : put_texts_of(t, &t->resources, "name");
-	put_same(out, "lib", "null", modules);
-	put_same(out, "host", "null", modules);
-	put_same(out, "type", "1", modules);
-	fprintf(out, "\"length\":%zu},\n", modules);
-	fputs("\"nativeSymbols\":{\"libIndex\":[],\"address\":[],\"name\":[],\"functionSize\":[],\"length\":"
-	      "0},\n",
-		out);
-	return r;
+	json_line(json);
+	json_object(json, "sources");
+	if (put_texts_of(t, &t->sources, "filename"))
+		return HYB_ENOMEM;
+	put_nulls(json, "id", files);
+	put_same(json, "startLine", 1, files);
+	put_same(json, "startColumn", 1, files);
+	put_nulls(json, "sourceMapURL", files);
+	json_number(json, "length", files);
+	json_end(json);
+	return 0;
 }
 
-static void put_texts(const struct tables *t)
+static int put_resources(struct json *json, struct tables *t)
 {
-	const uint64_t *texts = t->f->texts.rows;
+	static const char *const symbols[] = {"libIndex", "address", "name", "functionSize"};
+	const size_t modules = t->resources.count;
 
-	fputs("\"stringArray\":[", t->f->out);
-	for (size_t i = 0; i < t->f->texts.count; i++) {
-		fputs(i ? ",\n" : "\n", t->f->out);
-		json_string(t->f->out, (const char *)(uintptr_t)texts[i]);
+	json_line(json);
+	json_object(json, "resourceTable");
+	if (put_texts_of(t, &t->resources, "name"))
+		return HYB_ENOMEM;
+	put_nulls(json, "lib", modules);
+	put_nulls(json, "host", modules);
+	put_same(json, "type", 1, modules);
+	json_number(json, "length", modules);
+	json_end(json);
+	json_line(json);
+	json_object(json, "nativeSymbols");
+	for (size_t i = 0; i < sizeof(symbols) / sizeof(*symbols); i++)
+		put_nulls(json, symbols[i], 0);
+	json_number(json, "length", 0);
+	json_end(json);
+	return 0;
+}
+
+static void put_texts(struct json *json, const struct table *table)
+{
+	const uint64_t *texts = table->rows;
+
+	json_line(json);
+	json_array(json, "stringArray");
+	for (size_t i = 0; i < table->count; i++) {
+		json_line(json);
+		json_text(json, NULL, (const char *)(uintptr_t)texts[i]);
 	}
-	fputs("]", t->f->out);
+	json_end(json);
+}
+
+static int put_all(struct tables *t)
+{
+	struct json *json = &t->f->json;
+
+	json_line(json);
+	json_object(json, "shared");
+	put_stacks(json, &t->f->walk);
+	put_frames(json, t);
+	put_functions(json, t);
+	if (put_sources(json, t) || put_resources(json, t))
+		return HYB_ENOMEM;
+	put_texts(json, &t->f->texts);
+	json_end(json);
+	return 0;
 }
 
 int firefox_put_shared(struct firefox *f)
@@ -211,15 +269,8 @@ int firefox_put_shared(struct firefox *f)
 
 	t.resources = t.sources;
 	r = make(&t);
-	if (!r) {
-		fputs("\"shared\":{\n", f->out);
-		put_stacks(&t);
-		put_frames(&t);
-		put_functions(&t);
-		r = put_sources(&t);
-		put_texts(&t);
-		fputs("}", f->out);
-	}
+	if (!r)
+		r = put_all(&t);
 	table_release(&t.functions);
 	table_release(&t.sources);
 	table_release(&t.resources);

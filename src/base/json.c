@@ -2,31 +2,77 @@
 
 #include <inttypes.h>
 #include <math.h>
+#include <stdarg.h>
 
-void json_string(FILE *out, const char *text)
+/* Without a lock for each: that takes longer than the bytes. */
+static void put(struct json *json, const char *text, size_t length)
 {
-	const char *plain = text; /* from here on nothing needs a second look */
+	json->written += fwrite_unlocked(text, 1, length, json->out);
+}
 
-	fputc('"', out);
+static void put_byte(struct json *json, char byte)
+{
+	json->written += putc_unlocked(byte, json->out) != EOF;
+}
+
+static void put_format(struct json *json, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static void put_format(struct json *json, const char *format, ...)
+{
+	va_list arguments;
+	int n;
+
+	va_start(arguments, format);
+	n = vfprintf(json->out, format, arguments);
+	va_end(arguments);
+	json->written += n > 0 ? (uint64_t)n : 0;
+}
+
+/* printf() takes several times as long. `behind`: so many digits stand behind a point. */
+static void put_digits(struct json *json, uint64_t value, unsigned behind)
+{
+	char text[24];
+	size_t at = sizeof(text);
+	unsigned n = 0;
+
+	do {
+		if (n && n == behind)
+			text[--at] = '.';
+		text[--at] = (char)('0' + value % 10);
+		value /= 10;
+	} while (++n <= behind || value);
+	put(json, text + at, sizeof(text) - at);
+}
+
+/* A character that does not stand for itself, or is longer than a byte. Returns its bytes. */
+static size_t put_special(struct json *json, const char *text)
+{
+	size_t length = utf8_length(text);
+
+	if (length > 1)
+		put(json, text, length);
+	else if (!length)
+		put(json, "\\ufffd", 6);
+	else if (*text == '"' || *text == '\\')
+		put(json, (const char[]){'\\', *text}, 2);
+	else
+		put_format(json, "\\u%04x", (unsigned char)*text);
+	return length ? length : 1;
+}
+
+static void put_string(struct json *json, const char *text)
+{
+	put_byte(json, '"');
 	while (*text) {
-		unsigned char c = (unsigned char)*text;
-		size_t n = c >= 0x20 && c < 0x7f ? 1 : utf8_length(text); /* most are ASCII */
+		size_t plain = 0;
 
-		if (n && c != '"' && c != '\\' && c >= 0x20 && c != 0x7f) {
-			text += n;
-			continue;
-		}
-		fwrite(plain, 1, (size_t)(text - plain), out);
-		if (!n)
-			fputs("\\ufffd", out);
-		else if (c == '"' || c == '\\')
-			fprintf(out, "\\%c", c);
-		else
-			fprintf(out, "\\u%04x", c);
-		plain = ++text;
+		while (text[plain] >= 0x20 && text[plain] < 0x7f && text[plain] != '"' && text[plain] != '\\')
+			plain++;
+		put(json, text, plain);
+		text += plain;
+		if (*text)
+			text += put_special(json, text);
 	}
-	fwrite(plain, 1, (size_t)(text - plain), out);
-	fputc('"', out);
+	put_byte(json, '"');
 }
 
 /* What stands in front of each value. */
@@ -35,14 +81,14 @@ static void begin(struct json *json, const char *key)
 	uint64_t bit = UINT64_C(1) << json->depth;
 
 	if (json->filled & bit)
-		fputc(',', json->out);
+		put_byte(json, ',');
 	if (json->line)
-		fputc('\n', json->out);
+		put_byte(json, '\n');
 	json->filled |= bit;
 	json->line = false;
 	if (key) {
-		json_string(json->out, key);
-		fputc(':', json->out);
+		put_string(json, key);
+		put_byte(json, ':');
 	}
 }
 
@@ -51,7 +97,7 @@ static void open(struct json *json, const char *key, bool array)
 	uint64_t bit;
 
 	begin(json, key);
-	fputc(array ? '[' : '{', json->out);
+	put_byte(json, array ? '[' : '{');
 	bit = UINT64_C(1) << ++json->depth;
 	json->filled &= ~bit;
 	json->arrays = array ? json->arrays | bit : json->arrays & ~bit;
@@ -70,9 +116,9 @@ void json_array(struct json *json, const char *key)
 void json_end(struct json *json)
 {
 	if (json->line)
-		fputc('\n', json->out);
+		put_byte(json, '\n');
 	json->line = false;
-	fputc(json->arrays >> json->depth & 1 ? ']' : '}', json->out);
+	put_byte(json, json->arrays >> json->depth & 1 ? ']' : '}');
 	json->depth--;
 }
 
@@ -83,43 +129,44 @@ void json_text(struct json *json, const char *key, const char *text)
 		return;
 	}
 	begin(json, key);
-	json_string(json->out, text);
+	put_string(json, text);
 }
 
 void json_number(struct json *json, const char *key, uint64_t value)
 {
-	char digits[20];
-	size_t at = sizeof(digits);
+	json_decimal(json, key, value, 0);
+}
 
+void json_decimal(struct json *json, const char *key, uint64_t value, unsigned digits)
+{
 	begin(json, key);
-	do
-		digits[--at] = (char)('0' + value % 10);
-	while (value /= 10);
-	fwrite(digits + at, 1, sizeof(digits) - at, json->out); /* printf() takes several times as long */
+	put_digits(json, value, digits);
 }
 
 void json_signed(struct json *json, const char *key, int64_t value)
 {
 	begin(json, key);
-	fprintf(json->out, "%" PRId64, value);
+	if (value < 0)
+		put_byte(json, '-');
+	put_digits(json, value < 0 ? -(uint64_t)value : (uint64_t)value, 0);
 }
 
 void json_id(struct json *json, const char *key, uint64_t value)
 {
 	begin(json, key);
-	fprintf(json->out, "\"%016" PRIx64 "\"", value);
+	put_format(json, "\"%016" PRIx64 "\"", value);
 }
 
 void json_bool(struct json *json, const char *key, bool value)
 {
 	begin(json, key);
-	fputs(value ? "true" : "false", json->out);
+	put(json, value ? "true" : "false", value ? 4 : 5);
 }
 
 void json_null(struct json *json, const char *key)
 {
 	begin(json, key);
-	fputs("null", json->out);
+	put(json, "null", 4);
 }
 
 void json_fixed(struct json *json, const char *key, double value, int digits)
@@ -129,7 +176,7 @@ void json_fixed(struct json *json, const char *key, double value, int digits)
 		return;
 	}
 	begin(json, key);
-	fprintf(json->out, "%.*f", digits, value);
+	put_format(json, "%.*f", digits, value);
 }
 
 void json_real(struct json *json, const char *key, double value, int digits)
@@ -139,5 +186,5 @@ void json_real(struct json *json, const char *key, double value, int digits)
 		return;
 	}
 	begin(json, key);
-	fprintf(json->out, "%.*g", digits, value);
+	put_format(json, "%.*g", digits, value);
 }

@@ -1,4 +1,4 @@
-/* JSON text: for whatever writes it. */
+/* JSON text: for whatever writes it. The file is one thread's. */
 #ifndef HYB_JSON_H
 #define HYB_JSON_H
 
@@ -40,9 +40,6 @@ static inline size_t utf8_length(const char *text)
 	return 0;
 }
 
-/* A quoted string; bytes that are not UTF-8 become U+FFFD. */
-void json_string(FILE *out, const char *text);
-
 /*
  * Writes one JSON text: commas, quotes and what closes are its own. Zero bytes with `out` begin one. `key` is
  * the name of a member of an object, NULL in an array and in front of the whole. At most 64 levels.
@@ -52,15 +49,19 @@ struct json {
 	uint64_t filled, arrays; /* bits, by level: something stands there; it is an array */
 	unsigned depth;
 	bool line; /* what comes next begins a line */
+	uint64_t written; /* bytes */
 };
 
 void json_object(struct json *json, const char *key);
 void json_array(struct json *json, const char *key);
 void json_end(struct json *json); /* of the innermost object or array */
 
-void json_text(struct json *json, const char *key, const char *text); /* NULL: null */
+/* Bytes that are not UTF-8 become U+FFFD. NULL: null. */
+void json_text(struct json *json, const char *key, const char *text);
 void json_number(struct json *json, const char *key, uint64_t value);
 void json_signed(struct json *json, const char *key, int64_t value);
+/* The value by 10^digits, exactly: ns in milliseconds with 6. */
+void json_decimal(struct json *json, const char *key, uint64_t value, unsigned digits);
 void json_bool(struct json *json, const char *key, bool value);
 void json_null(struct json *json, const char *key);
 void json_id(struct json *json, const char *key, uint64_t value); /* a text of 16 hexadecimal digits */

@@ -128,9 +128,12 @@ static void show_module(struct out *out, const struct hyb_def *def)
 {
 	const struct hyb_def_module *d = (const struct hyb_def_module *)def;
 	size_t id_len = d->build_id_len < sizeof(d->build_id) ? d->build_id_len : sizeof(d->build_id);
+	char id[2 * sizeof(d->build_id) + 1] = "";
 
+	for (size_t i = 0; i < id_len; i++)
+		snprintf(id + 2 * i, 3, "%02x", d->build_id[i]);
 	out_number(out, "id", d->id);
-	out_bytes(out, "build_id", d->build_id, id_len);
+	out_word(out, "build_id", id_len || out->json ? id : "-");
 	out_number(out, "file_size", d->file_size);
 	out_signed(out, "mtime", d->mtime);
 }

@@ -9,11 +9,13 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "base/json.h"
 #include "hybrid/reader.h"
 
 struct out {
 	FILE *file;
 	bool json;
+	struct json object; /* the record, if so */
 };
 
 void out_begin(struct out *out, const char *record);
@@ -25,7 +27,6 @@ void out_flag(struct out *out, const char *field, bool value); /* text: only the
 void out_word(struct out *out, const char *field, const char *word); /* text: without quotes */
 void out_text(struct out *out, const char *field,
 	const char *text); /* any bytes; what cannot be shown is escaped */
-void out_bytes(struct out *out, const char *field, const uint8_t *bytes, size_t length); /* hexadecimal */
 /* Numbers side by side: "1,2,3", or an array. */
 void out_list(struct out *out, const char *field, const int64_t *values, size_t count);
 /* The values of metrics with their names: pairs, or an object. */

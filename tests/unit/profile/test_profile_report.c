@@ -344,8 +344,9 @@ static void test_notes_of_many(void **state)
 static void assert_json(const char *name, const char *expected)
 {
 	struct screen screen;
+	struct json json = {.out = open_screen(&screen)->out};
 
-	json_string(open_screen(&screen)->out, name);
+	json_text(&json, NULL, name);
 	close_screen(&screen, expected);
 }
 

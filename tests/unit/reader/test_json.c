@@ -67,6 +67,26 @@ static void test_what_is_no_number(void **state)
 	assert_written(json.out, "[0.10000000000000001,null,null,0.333,null]");
 }
 
+static void test_exact_numbers(void **state)
+{
+	static const char expected[] = "[0,10,0.000,0.005,1.000,18446744073709551.615,0.000001,-1,12]";
+	struct json json = {.out = open_memstream(&text, &size)};
+
+	json_array(&json, NULL);
+	json_number(&json, NULL, 0);
+	json_number(&json, NULL, 10);
+	json_decimal(&json, NULL, 0, 3);
+	json_decimal(&json, NULL, 5, 3);
+	json_decimal(&json, NULL, 1000, 3);
+	json_decimal(&json, NULL, UINT64_MAX, 3);
+	json_decimal(&json, NULL, 1, 6);
+	json_signed(&json, NULL, -1);
+	json_signed(&json, NULL, 12);
+	json_end(&json);
+	assert_int_equal(json.written, sizeof(expected) - 1);
+	assert_written(json.out, expected);
+}
+
 static void test_csv(void **state)
 {
 	struct csv csv = {.out = open_memstream(&text, &size), .end = "\r\n"};
@@ -90,6 +110,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_nested),
 		cmocka_unit_test(test_what_is_no_number),
+		cmocka_unit_test(test_exact_numbers),
 		cmocka_unit_test(test_csv),
 	};
 
