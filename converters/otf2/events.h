@@ -37,7 +37,7 @@ struct writer {
 	size_t held_count;
 	int64_t failed; /* what MPI returned, for the leave */
 	OTF2_AttributeList *attributes;
-	struct requests requests;
+	struct map requests; /* struct request, by number */
 	struct otf2_met met[2]; /* sends, receives */
 	struct table operations; /* struct operations */
 	uint64_t transfers; /* files: number of the next */

@@ -11,61 +11,30 @@ static void count(atomic_ullong *what)
 
 /* -------------------------------------------------------------- requests */
 
-static size_t slot_of(const struct requests *requests, uint64_t id)
-{
-	size_t i = (size_t)(id * 0x9e3779b97f4a7c15u >> 32) & (requests->room - 1);
-
-	while (requests->slots[i].id && requests->slots[i].id != id)
-		i = (i + 1) & (requests->room - 1);
-	return i;
-}
-
 /* 0 or HYB_ENOMEM. */
-static int put_request(struct requests *requests, const struct request *request)
+static int put_request(struct writer *w, uint64_t id, const struct request *request)
 {
-	if (requests->count * 2 >= requests->room) {
-		struct requests grown = {
-			.count = requests->count, .room = requests->room ? requests->room * 2 : 64};
+	struct request *own = map_get(&w->requests, MAP_KEY(id));
 
-		grown.slots = calloc(grown.room, sizeof(*grown.slots));
-		if (!grown.slots)
+	if (!own) {
+		own = malloc(sizeof(*own));
+		if (!own || !map_put(&w->requests, MAP_KEY(id), own)) {
+			free(own);
 			return HYB_ENOMEM;
-		for (size_t i = 0; i < requests->room; i++)
-			if (requests->slots[i].id)
-				grown.slots[slot_of(&grown, requests->slots[i].id)] = requests->slots[i];
-		free(requests->slots);
-		*requests = grown;
+		}
 	}
-	requests->slots[slot_of(requests, request->id)] = *request;
-	requests->count++;
+	*own = *request;
 	return 0;
 }
 
-static const struct request *find_request(const struct requests *requests, uint64_t id)
+static bool take_request(struct writer *w, uint64_t id, struct request *ret)
 {
-	size_t i = requests->room ? slot_of(requests, id) : 0;
+	struct request *own = map_remove(&w->requests, MAP_KEY(id));
 
-	return requests->room && requests->slots[i].id ? &requests->slots[i] : NULL;
-}
-
-/* Takes one out; those behind it that it stood in the way of move up. */
-static bool take_request(struct requests *requests, uint64_t id, struct request *ret)
-{
-	const struct request *found = find_request(requests, id);
-	size_t mask = requests->room - 1, i;
-
-	if (!found)
+	if (!own)
 		return false;
-	*ret = *found;
-	i = (size_t)(found - requests->slots);
-	requests->slots[i].id = 0;
-	requests->count--;
-	for (i = (i + 1) & mask; requests->slots[i].id; i = (i + 1) & mask) {
-		struct request moved = requests->slots[i];
-
-		requests->slots[i].id = 0;
-		requests->slots[slot_of(requests, moved.id)] = moved;
-	}
+	*ret = *own;
+	free(own);
 	return true;
 }
 
@@ -87,16 +56,15 @@ static uint32_t rank_of(const struct writer *w, const struct otf2_handle *on, ui
 static int drop_request(struct writer *w, uint64_t request)
 {
 	struct otf2_process *process = w->location->process;
-	struct request row = {.id = request};
-	int r;
+	bool put;
 
 	if (!request)
 		return 0;
 	pthread_mutex_lock(&w->o->lock);
-	r = put_request(&process->dropped, &row);
+	put = map_put(&process->dropped, MAP_KEY(request), process);
 	pthread_mutex_unlock(&w->o->lock);
 	atomic_store(&process->any_dropped, true);
-	return r;
+	return put ? 0 : HYB_ENOMEM;
 }
 
 static bool was_dropped(struct writer *w, uint64_t request)
@@ -107,7 +75,7 @@ static bool was_dropped(struct writer *w, uint64_t request)
 	if (!atomic_load_explicit(&process->any_dropped, memory_order_relaxed))
 		return false;
 	pthread_mutex_lock(&w->o->lock);
-	found = find_request(&process->dropped, request);
+	found = map_get(&process->dropped, MAP_KEY(request));
 	pthread_mutex_unlock(&w->o->lock);
 	return found;
 }
@@ -171,7 +139,7 @@ static const struct otf2_handle *collective_on(const struct writer *w, const str
 static int begin_collective(struct writer *w, const struct hyb_event *e)
 {
 	const struct otf2_handle *comm = collective_on(w, e);
-	struct request request = {e->request, comm, e->sent, e->received, 0, e->message, 0};
+	struct request request = {comm, e->sent, e->received, 0, e->message, 0};
 
 	if (!comm)
 		return 0;
@@ -182,7 +150,7 @@ static int begin_collective(struct writer *w, const struct hyb_event *e)
 	request.op = (uint8_t)otf2_collective(e->collective);
 	request.root = root_of(w, comm, e->peer);
 	WRITE(w, NonBlockingCollectiveRequest, NULL, w->time, e->request);
-	return put_request(&w->requests, &request);
+	return put_request(w, e->request, &request);
 }
 
 static void end_collective(struct writer *w, const struct hyb_event *e)
@@ -200,7 +168,7 @@ static void collected(struct writer *w, uint64_t id)
 {
 	struct request request;
 
-	if (!take_request(&w->requests, id, &request))
+	if (!take_request(w, id, &request))
 		count(&w->o->totals.unknown);
 	else
 		WRITE(w, NonBlockingCollectiveComplete, NULL, w->time, request.op, request.on->ref,
@@ -282,7 +250,7 @@ static int begin_operation(struct writer *w, const struct hyb_event *e)
 	const struct otf2_handle *win = otf2_handle_of(w->o, w->location->process, e->handle, HYB_WINDOW);
 	uint32_t rank = win ? rank_of(w, win, e->peer) : NO_REF;
 	uint32_t target = rank == NO_REF ? NO_REF : otf2_place(win, rank);
-	struct request request = {e->request, win, e->sent, e->received, target, e->message, 0};
+	struct request request = {win, e->sent, e->received, target, e->message, 0};
 	uint64_t id = e->request;
 
 	if (!win || target == NO_REF) {
@@ -303,7 +271,7 @@ static int begin_operation(struct writer *w, const struct hyb_event *e)
 	else
 		WRITE(w, RmaAtomic, NULL, w->time, win->ref, target, region_of(w, e)->atomic, e->sent,
 			e->received, id);
-	return e->request ? put_request(&w->requests, &request) : 0;
+	return e->request ? put_request(w, e->request, &request) : 0;
 }
 
 /* What an epoch's end makes complete: all operations on the window, or on one target's. */
@@ -398,7 +366,7 @@ static int begin_transfer(struct writer *w, const struct hyb_event *e)
 	const struct otf2_handle *file = file_of(w, e);
 	bool is_read = e->message == HYB_READ;
 	OTF2_IoOperationFlag flags = e->request ? OTF2_IO_OPERATION_FLAG_NON_BLOCKING : 0;
-	struct request request = {e->request, file, e->sent, e->received, 0, e->message, 0};
+	struct request request = {file, e->sent, e->received, 0, e->message, 0};
 
 	if (!file)
 		return 0;
@@ -409,7 +377,7 @@ static int begin_transfer(struct writer *w, const struct hyb_event *e)
 	WRITE(w, IoOperationBegin, e->offset != UINT64_MAX ? w->attributes : NULL, w->time, file->ref,
 		is_read ? OTF2_IO_OPERATION_MODE_READ : OTF2_IO_OPERATION_MODE_WRITE, flags,
 		is_read ? e->received : e->sent, transfer_id(w, e));
-	return e->request ? put_request(&w->requests, &request) : 0;
+	return e->request ? put_request(w, e->request, &request) : 0;
 }
 
 static void end_transfer(struct writer *w, const struct hyb_event *e)
@@ -434,7 +402,7 @@ static void done(struct writer *w, uint64_t id)
 {
 	struct request request;
 
-	if (!take_request(&w->requests, id, &request))
+	if (!take_request(w, id, &request))
 		count(&w->o->totals.unknown);
 	else if (request.message == HYB_READ || request.message == HYB_WRITE)
 		WRITE(w, IoOperationComplete, NULL, w->time, request.on->ref,
@@ -445,7 +413,7 @@ static void done(struct writer *w, uint64_t id)
 
 static void tested(struct writer *w, uint64_t id)
 {
-	const struct request *request = find_request(&w->requests, id);
+	const struct request *request = map_get(&w->requests, MAP_KEY(id));
 
 	if (request && (request->message == HYB_READ || request->message == HYB_WRITE))
 		WRITE(w, IoOperationTest, NULL, w->time, request->on->ref, id);
@@ -556,6 +524,8 @@ void otf2_mpi_end(struct writer *w, const struct hyb_event *e)
 
 void otf2_mpi_release(struct writer *w)
 {
-	free(w->requests.slots);
+	for (size_t i = 0; i < w->requests.room; i++)
+		free(w->requests.slots[i].item);
+	map_release(&w->requests);
 	table_release(&w->operations);
 }

@@ -9,6 +9,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
+#include "base/map.h"
 #include "converters/converter.h"
 #include "profile/profile.h"
 #include "base/strings.h"
@@ -67,19 +68,13 @@ struct otf2_handle {
 	uint32_t base, span;
 };
 
-/* A request that is not complete; by number. */
+/* A request that is not complete. */
 struct request {
-	uint64_t id; /* 0: free */
 	const struct otf2_handle *on;
 	uint64_t sent, received;
 	uint32_t root;
 	uint8_t message; /* enum hyb_message_kind */
 	uint8_t op; /* OTF2_CollectiveOp */
-};
-
-struct requests {
-	struct request *slots;
-	size_t count, room; /* room: 0 or a power of two */
 };
 
 /* Metrics that are recorded together: those of threads, and those of processes. */
@@ -101,8 +96,8 @@ struct otf2_process {
 	uint32_t *handles; /* by index of its handles: that in `handles`, or NO_REF */
 	struct otf2_metrics metrics[2]; /* of each thread; of the process */
 	uint32_t generator[17]; /* interrupt generators: of the clock, of the metrics' overflows */
-	/* Requests of sends that were left out; under `lock`. */
-	struct requests dropped;
+	/* Requests of sends that were left out, by number; under `lock`. */
+	struct map dropped;
 	atomic_bool any_dropped;
 };
 

@@ -300,7 +300,7 @@ static void release(struct otf2 *o)
 {
 	otf2_handles_release(o);
 	for (size_t i = 0; i < o->process_count; i++)
-		free(o->processes[i].dropped.slots);
+		map_release(&o->processes[i].dropped);
 	for (size_t i = 0; i < o->location_count; i++)
 		for (int k = 0; o->locations && k < 2; k++)
 			free(o->locations[i].ends[k].lone);

@@ -57,15 +57,17 @@ bool map_put(struct map *map, const struct map_key *key, void *item)
 	return true;
 }
 
-void map_remove(struct map *map, const struct map_key *key)
+void *map_remove(struct map *map, const struct map_key *key)
 {
 	size_t mask = map->room - 1, hole, at;
+	void *item;
 
 	if (!map->room)
-		return;
+		return NULL;
 	hole = find(map, key);
-	if (!map->slots[hole].item)
-		return;
+	item = map->slots[hole].item;
+	if (!item)
+		return NULL;
 	map->count--;
 	for (at = (hole + 1) & mask; map->slots[at].item; at = (at + 1) & mask) {
 		size_t wanted = home(map, &map->slots[at].key);
@@ -77,6 +79,7 @@ void map_remove(struct map *map, const struct map_key *key)
 		}
 	}
 	map->slots[hole].item = NULL;
+	return item;
 }
 
 void map_release(struct map *map)

@@ -1,4 +1,7 @@
-/* The hash map: pointers under keys of three numbers, of which those that are not needed are 0. */
+/*
+ * The hash map: pointers under keys of three numbers, of which those that are not needed are 0. Rows of an
+ * array are found by base/row_index.h. The runtime's tables are its own: handlers read them without a lock.
+ */
 #ifndef HYB_MAP_H
 #define HYB_MAP_H
 
@@ -35,7 +38,8 @@ void *map_get(const struct map *map, const struct map_key *key);
 /* Adds the item, or puts it in the place of the one that is there. False: memory is out. */
 bool map_put(struct map *map, const struct map_key *key, void *item);
 
-void map_remove(struct map *map, const struct map_key *key);
+/* The item, which is the caller's, or NULL. */
+void *map_remove(struct map *map, const struct map_key *key);
 
 /* Its items are the caller's. */
 void map_release(struct map *map);

@@ -9,12 +9,13 @@
 #include <stdint.h>
 
 #include "base/arena.h"
+#include "base/row_index.h"
 
 /* Zero bytes are an empty, valid table. */
 struct strings {
-	const char **slots; /* open addressing, NULL: free */
-	size_t slot_count; /* 0 or a power of two */
+	const char **texts; /* each once, in the order in which they came */
 	size_t count;
+	struct row_index index;
 	struct arena arena; /* also for what is to live as long */
 };
 

@@ -5,35 +5,50 @@
 
 /* ---------------------------------------------------------------- requests */
 
+static uint64_t get_number(const struct map *of, uint64_t id)
+{
+	return (uintptr_t)map_get(of, MAP_KEY(id));
+}
+
+static uint64_t take_number(struct map *of, uint64_t id)
+{
+	return (uintptr_t)map_remove(of, MAP_KEY(id));
+}
+
+static void put_number(struct import *im, struct map *of, uint64_t id, uint64_t number)
+{
+	im->failed |= !map_put(of, MAP_KEY(id), (void *)(uintptr_t)number);
+}
+
 /*
  * The number of a request whose start is read. Another thread of the process may have told of its end
  * already: threads are read one after the other.
  */
-static uint64_t request_start(struct import *im, struct numbers *of, uint64_t id)
+static uint64_t request_start(struct import *im, struct map *of, uint64_t id)
 {
-	uint64_t number = numbers_get(of, id);
+	uint64_t number = get_number(of, id);
 
 	if (number && !(number & STARTED))
-		return numbers_take(of, id);
+		return take_number(of, id);
 	number = ++im->last_request;
-	im->failed |= !numbers_put(of, id, number | STARTED);
+	put_number(im, of, id, number | STARTED);
 	return number;
 }
 
-static uint64_t request_end(struct import *im, struct numbers *of, uint64_t id)
+static uint64_t request_end(struct import *im, struct map *of, uint64_t id)
 {
-	uint64_t number = numbers_get(of, id);
+	uint64_t number = get_number(of, id);
 
 	if (number & STARTED)
-		return numbers_take(of, id) & ~STARTED;
+		return take_number(of, id) & ~STARTED;
 	number = ++im->last_request;
-	im->failed |= !numbers_put(of, id, number);
+	put_number(im, of, id, number);
 	return number;
 }
 
 static uint64_t request_number(struct import *im, uint64_t id)
 {
-	return numbers_get(&im->requests, id) & ~STARTED;
+	return get_number(&im->requests, id) & ~STARTED;
 }
 
 static void put_request(struct import *im, enum hyb_other what, uint64_t number)
@@ -347,14 +362,14 @@ static void begin_transfer(struct import *im, OTF2_IoHandleRef file, OTF2_IoOper
 		bits |= IO_WAITS;
 	else if (!(bits & IO_OTHER))
 		put_transfer(im, bits & IO_WRITE, file, bytes, number);
-	im->failed |= !numbers_put(&im->operations, key, number | bits);
+	put_number(im, &im->operations, key, number | bits);
 }
 
 static void complete_transfer(struct import *im, OTF2_IoHandleRef file, uint64_t bytes, uint64_t matching)
 {
 	uint64_t number;
 
-	number = numbers_take(&im->operations, operation_key(HYB_HANDLE_FILE, file, matching));
+	number = take_number(&im->operations, operation_key(HYB_HANDLE_FILE, file, matching));
 	if (!number)
 		im->lost++;
 	else if (number & IO_OTHER)
@@ -369,7 +384,7 @@ static void cancel_transfer(struct import *im, OTF2_IoHandleRef file, uint64_t m
 {
 	uint64_t number;
 
-	number = numbers_take(&im->operations, operation_key(HYB_HANDLE_FILE, file, matching));
+	number = take_number(&im->operations, operation_key(HYB_HANDLE_FILE, file, matching));
 	if (number && !(number & (IO_OTHER | IO_WAITS)))
 		put_request(im, HYB_OTHER_CANCELLED, number & ~IO_BITS);
 }

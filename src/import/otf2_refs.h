@@ -6,12 +6,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/row_index.h"
+
 /* Zero bytes: empty. */
 struct refs {
 	uint8_t *items;
 	uint64_t *refs; /* of the items */
-	uint32_t *slots; /* 1 + index, open addressing */
-	size_t count, mask, item;
+	struct row_index index;
+	size_t count, item;
 };
 
 #define REF_NONE UINT32_MAX
@@ -28,18 +30,5 @@ static inline void *refs_get(const struct refs *refs, uint64_t ref)
  */
 void *refs_add(struct refs *refs, uint64_t ref, size_t item);
 void refs_release(struct refs *refs);
-
-/* Numbers other than 0, by a number; what is taken out leaves its room to others. Zero bytes: empty. */
-struct numbers {
-	struct {
-		uint64_t key, value; /* value 0: free */
-	} * places;
-	size_t count, mask;
-};
-
-uint64_t numbers_get(const struct numbers *n, uint64_t key); /* 0: not there */
-uint64_t numbers_take(struct numbers *n, uint64_t key); /* and removes it */
-bool numbers_put(struct numbers *n, uint64_t key, uint64_t value); /* false: memory is out */
-void numbers_release(struct numbers *n);
 
 #endif

@@ -13,63 +13,38 @@
 
 /* ------------------------------------------------------------------ nodes */
 
-static size_t slot_of(const struct import *im, uint32_t parent, uint64_t key)
+static uint32_t hash_of(uint32_t parent, uint64_t key)
 {
-	return (size_t)(((key ^ (uint64_t)parent << 40) + parent) * 0x9e3779b97f4a7c15u >> 24) & im->mask;
-}
-
-static void enter_slot(struct import *im, uint32_t index)
-{
-	size_t i = slot_of(im, im->nodes[index].parent, im->nodes[index].key);
-
-	while (im->slots[i])
-		i = (i + 1) & im->mask;
-	im->slots[i] = index + 1;
-}
-
-static bool grow_slots(struct import *im)
-{
-	size_t size = im->mask ? (im->mask + 1) * 2 : 1024;
-	uint32_t *slots = calloc(size, sizeof(*slots));
-
-	if (!slots)
-		return false;
-	free(im->slots);
-	im->slots = slots;
-	im->mask = size - 1;
-	for (size_t i = 1; i < im->node_count; i++)
-		enter_slot(im, (uint32_t)i);
-	return true;
+	return (uint32_t)(((key ^ (uint64_t)parent << 40) + parent) * 0x9e3779b97f4a7c15u >> 24);
 }
 
 static uint32_t new_node(struct import *im, uint32_t parent, enum hyb_node_kind kind, uint64_t key)
 {
 	struct thread_node node = {.key = key, .parent = parent, .kind = (uint8_t)kind};
 
-	if (((im->node_count + 1) * 2 > im->mask && !grow_slots(im)) ||
-		!ARRAY_ROOM(im->nodes, im->node_count)) {
+	if (!ARRAY_ROOM(im->nodes, im->node_count) ||
+		(im->node_count &&
+			!row_index_add(&im->index, hash_of(parent, key), (uint32_t)im->node_count))) {
 		im->failed = true;
 		return 0;
 	}
 	node.node = im->node_count ? hyb_write_node(im->w, im->nodes[parent].id, kind, key, &node.id)
 				   : hyb_write_root(im->w, &node.id);
 	im->nodes[im->node_count] = node;
-	if (im->node_count)
-		enter_slot(im, (uint32_t)im->node_count);
 	return (uint32_t)im->node_count++;
 }
 
 uint32_t thread_child(struct import *im, uint32_t parent, enum hyb_node_kind kind, uint64_t key)
 {
-	uint32_t hot = im->nodes[parent].hot;
+	uint32_t hot = im->nodes[parent].hot, i;
 
 	if (hot && im->nodes[hot].key == key && im->nodes[hot].kind == kind)
 		return hot;
-	for (size_t i = slot_of(im, parent, key); im->slots[i]; i = (i + 1) & im->mask) {
-		const struct thread_node *node = &im->nodes[im->slots[i] - 1];
+	for (size_t at = 0; row_index_next(&im->index, hash_of(parent, key), &at, &i);) {
+		const struct thread_node *node = &im->nodes[i];
 
 		if (node->parent == parent && node->key == key && node->kind == kind)
-			return im->nodes[parent].hot = im->slots[i] - 1;
+			return im->nodes[parent].hot = i;
 	}
 	hot = new_node(im, parent, kind, key);
 	return im->nodes[parent].hot = hot;
@@ -180,8 +155,7 @@ bool thread_begin(struct import *im, uint32_t location, uint32_t number)
 	im->out = NULL;
 	release_thread(im);
 	im->skipped = 0;
-	if (im->slots)
-		memset(im->slots, 0, (im->mask + 1) * sizeof(*im->slots));
+	row_index_clear(&im->index);
 	memset(im->values, 0, sizeof(im->values));
 	im->fresh = false;
 	im->known = 0;
@@ -525,8 +499,8 @@ void import_release(struct import *im)
 	free(im->counters);
 	refs_release(&im->texts);
 	refs_release(&im->handles);
-	numbers_release(&im->requests);
-	numbers_release(&im->operations);
-	free(im->slots);
+	map_release(&im->requests);
+	map_release(&im->operations);
+	row_index_release(&im->index);
 	release_thread(im);
 }

@@ -6,6 +6,7 @@
 #ifndef HYB_OTF2_IMPORT_THREAD_H
 #define HYB_OTF2_IMPORT_THREAD_H
 
+#include "base/map.h"
 #include "format/hyb_write.h"
 #include "otf2_defs.h"
 
@@ -61,7 +62,7 @@ struct import {
 	uint64_t *counters; /* the same, by index of the member */
 	struct refs texts; /* uint64_t: ids of markers' and parameters' texts, by hash */
 	struct refs handles; /* uint32_t: ids, by kind and reference */
-	struct numbers requests, operations; /* see import/otf2_mpi.c */
+	struct map requests, operations; /* of numbers, see import/otf2_mpi.c */
 	uint64_t last_request;
 	uint64_t left_out[LEFT_COUNT];
 	uint64_t backwards; /* events in front of the one before them */
@@ -73,8 +74,7 @@ struct import {
 	struct hyb_location *out; /* NULL: it has had no event */
 	struct thread_node *nodes; /* the root first */
 	size_t node_count;
-	uint32_t *slots; /* of nodes, by parent and key: 1 + index, open addressing */
-	size_t mask;
+	struct row_index index; /* of nodes, by parent and key */
 	struct thread_open *stack; /* the root first */
 	size_t depth; /* open regions, the root among them */
 	size_t skipped; /* on top of them, too deep to be followed */

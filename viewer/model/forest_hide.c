@@ -283,7 +283,7 @@ int hide_make(const struct profile_view *view, const struct tree_pair *pairs,
 	free(m.map);
 	*ret_tree = (struct hidden_tree){{m.tree.nodes, m.values, m.tree.count, m.values ? view->metrics : 0},
 		m.pairs, m.before, m.origin};
-	free(m.tree.slots);
+	row_index_release(&m.tree.index);
 	if (r)
 		hidden_tree_release(ret_tree);
 	return r;

@@ -4,6 +4,7 @@
 
 #include "base/hash.h"
 #include "base/path.h"
+#include "base/row_index.h"
 #include "viewer/model/forest.h"
 
 #define NOT_ASKED 0u
@@ -15,8 +16,7 @@ struct match {
 	bool loose;
 	uint32_t *map; /* by node of `from`: NOT_ASKED, NOT_THERE or the node of `to` + 1 */
 	uint8_t *entered; /* by node of `to`: its children are in the table */
-	uint32_t *slots; /* nodes of `to`, 0: free; the children of one parent follow its hash */
-	size_t size, used; /* size: a power of two */
+	struct row_index index; /* of nodes of `to` */
 	uint32_t *way; /* from a node up to one whose counterpart is known */
 	size_t way_room;
 };
@@ -27,14 +27,14 @@ static unsigned line_of(const struct match *m, const struct profile_node *n)
 }
 
 /* `parent`: of `to`. */
-static uint64_t hash_of(const struct match *m, uint32_t parent, const struct profile_node *n)
+static uint32_t hash_of(const struct match *m, uint32_t parent, const struct profile_node *n)
 {
 	uint64_t h = (HASH_START ^ parent) * 0x9e3779b97f4a7c15u;
 
 	h = hash_text(h ^ n->kind, n->name);
 	h = hash_text(h ^ line_of(m, n), path_base(n->file));
 	h *= 0x9e3779b97f4a7c15u; /* lines that follow each other must not stand in one row */
-	return h ^ h >> 32;
+	return (uint32_t)(h ^ h >> 32);
 }
 
 static bool same(const struct match *m, const struct profile_node *a, const struct profile_node *b)
@@ -43,41 +43,13 @@ static bool same(const struct match *m, const struct profile_node *a, const stru
 	       !strcmp(path_base(a->file), path_base(b->file));
 }
 
-static void enter_slot(struct match *m, uint32_t *slots, size_t size, uint32_t node)
-{
-	size_t s = hash_of(m, m->to[node].parent, &m->to[node]) & (size - 1);
-
-	while (slots[s])
-		s = (s + 1) & (size - 1);
-	slots[s] = node;
-}
-
-static bool grow(struct match *m)
-{
-	size_t size = m->size ? 2 * m->size : 1024;
-	uint32_t *slots = calloc(size, sizeof(*slots));
-
-	if (!slots)
-		return false;
-	for (size_t i = 0; i < m->size; i++)
-		if (m->slots[i])
-			enter_slot(m, slots, size, m->slots[i]);
-	free(m->slots);
-	m->slots = slots;
-	m->size = size;
-	return true;
-}
-
 static bool enter_children(struct match *m, uint32_t parent)
 {
 	if (m->entered[parent])
 		return true;
-	for (uint32_t c = m->to[parent].first_child; c; c = m->to[c].next_sibling) {
-		if (2 * m->used >= m->size && !grow(m))
+	for (uint32_t c = m->to[parent].first_child; c; c = m->to[c].next_sibling)
+		if (!row_index_add(&m->index, hash_of(m, parent, &m->to[c]), c))
 			return false;
-		enter_slot(m, m->slots, m->size, c);
-		m->used++;
-	}
 	m->entered[parent] = 1;
 	return true;
 }
@@ -98,17 +70,14 @@ static bool is_better(
 /* The child of `parent` that is the same as `n`, or NOT_THERE. */
 static uint32_t find_child(struct match *m, uint32_t parent, const struct profile_node *n)
 {
-	uint32_t best = NOT_THERE;
+	uint32_t best = NOT_THERE, hash = hash_of(m, parent, n), c;
 
 	if (!m->to[parent].first_child || !enter_children(m, parent))
 		return NOT_THERE;
-	for (size_t s = hash_of(m, parent, n) & (m->size - 1); m->slots[s]; s = (s + 1) & (m->size - 1)) {
-		uint32_t c = m->slots[s];
-
+	for (size_t at = 0; row_index_next(&m->index, hash, &at, &c);)
 		if (m->to[c].parent == parent && same(m, &m->to[c], n) &&
 			(best == NOT_THERE || is_better(n, &m->to[c], &m->to[best])))
 			best = c;
-	}
 	return best;
 }
 
@@ -137,7 +106,7 @@ void match_free(struct match *m)
 		return;
 	free(m->map);
 	free(m->entered);
-	free(m->slots);
+	row_index_release(&m->index);
 	free(m->way);
 	free(m);
 }

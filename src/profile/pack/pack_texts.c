@@ -1,6 +1,7 @@
 #include "profile/pack/pack_texts.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "hybrid/reader.h"
 
@@ -13,16 +14,12 @@ static int compare_pointers(const void *a, const void *b)
 
 int pack_texts_sort(const struct strings *strings, struct pack_texts *ret)
 {
-	size_t count = 0;
-
-	ret->texts = calloc(strings->count + 1, sizeof(*ret->texts));
+	ret->count = strings->count;
+	ret->texts = calloc(ret->count + 1, sizeof(*ret->texts));
 	if (!ret->texts)
 		return HYB_ENOMEM;
-	for (size_t i = 0; i < strings->slot_count; i++)
-		if (strings->slots[i])
-			ret->texts[count++] = strings->slots[i];
-	qsort(ret->texts, count, sizeof(*ret->texts), compare_pointers);
-	ret->count = count;
+	memcpy(ret->texts, strings->texts, ret->count * sizeof(*ret->texts));
+	qsort(ret->texts, ret->count, sizeof(*ret->texts), compare_pointers);
 	return 0;
 }
 

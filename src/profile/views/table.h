@@ -9,14 +9,15 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/row_index.h"
+
 /* `rows`, `count` and the sizes may be read. */
 struct table {
 	void *rows;
 	size_t count, capacity;
 	size_t row_size;
 	size_t key_size; /* bytes at the front of a row, without padding */
-	uint32_t *slots; /* row number + 1, 0: free */
-	size_t slot_count; /* 0 or a power of two */
+	struct row_index index;
 };
 
 /* The row whose front is `key`, made with zeros behind it if it is not there; good until the next call.

@@ -12,13 +12,13 @@ static uint64_t mix(uint64_t h, uint64_t v)
 	return h ^ h >> 32;
 }
 
-static size_t hash_node(uint32_t parent, const struct profile_node *n)
+static uint32_t hash_node(uint32_t parent, const struct profile_node *n)
 {
 	uint64_t h = mix(parent, (uint64_t)n->line << 9 | (uint64_t)n->guess << 8 | n->kind);
 
 	h = mix(h, (uintptr_t)n->name);
 	h = mix(h, (uintptr_t)n->file);
-	return mix(h, (uintptr_t)n->module);
+	return (uint32_t)mix(h, (uintptr_t)n->module);
 }
 
 static bool same_identity(const struct profile_node *a, const struct profile_node *b)
@@ -29,14 +29,11 @@ static bool same_identity(const struct profile_node *a, const struct profile_nod
 
 int tree_init(struct tree *tree, const char *root_name)
 {
-	struct tree t = {.count = 1, .capacity = FIRST_CAPACITY, .slot_count = 2 * FIRST_CAPACITY};
+	struct tree t = {.count = 1, .capacity = FIRST_CAPACITY};
 
 	t.nodes = calloc(t.capacity, sizeof(*t.nodes));
-	t.slots = calloc(t.slot_count, sizeof(*t.slots));
-	if (!t.nodes || !t.slots) {
-		tree_release(&t);
+	if (!t.nodes)
 		return HYB_ENOMEM;
-	}
 	t.nodes[0] = (struct profile_node){.kind = PROFILE_ROOT, .name = root_name, .file = "", .module = ""};
 	*tree = t;
 	return 0;
@@ -45,57 +42,53 @@ int tree_init(struct tree *tree, const char *root_name)
 void tree_release(struct tree *tree)
 {
 	free(tree->nodes);
-	free(tree->slots);
+	row_index_release(&tree->index);
 	*tree = (struct tree){0};
 }
 
 static int tree_grow(struct tree *tree)
 {
-	size_t capacity = tree->capacity * 2, slot_count = 2 * FIRST_CAPACITY;
+	size_t capacity = tree->capacity * 2;
 	struct profile_node *nodes;
-	uint32_t *slots;
 
 	if (capacity > UINT32_MAX)
 		return HYB_ENOMEM;
-	while (slot_count < 2 * capacity)
-		slot_count *= 2;
 	nodes = realloc(tree->nodes, capacity * sizeof(*nodes));
 	if (!nodes)
 		return HYB_ENOMEM;
 	tree->nodes = nodes;
-	slots = calloc(slot_count, sizeof(*slots));
-	if (!slots)
-		return HYB_ENOMEM;
-	for (size_t i = 1; i < tree->count; i++) {
-		size_t s = hash_node(nodes[i].parent, &nodes[i]) & (slot_count - 1);
-
-		while (slots[s])
-			s = (s + 1) & (slot_count - 1);
-		slots[s] = (uint32_t)i;
-	}
-	free(tree->slots);
-	tree->slots = slots;
 	tree->capacity = capacity;
-	tree->slot_count = slot_count;
+	return 0;
+}
+
+/* Behind tree_arrange(), which gave the nodes other numbers. */
+static int index_again(struct tree *tree)
+{
+	for (size_t i = tree->index.count + 1; i < tree->count; i++)
+		if (!row_index_add(
+			    &tree->index, hash_node(tree->nodes[i].parent, &tree->nodes[i]), (uint32_t)i))
+			return HYB_ENOMEM;
 	return 0;
 }
 
 uint32_t tree_child(struct tree *tree, uint32_t parent, const struct profile_node *like)
 {
-	size_t mask, s;
+	uint32_t hash = hash_node(parent, like), i;
 
-	if (tree->count == tree->capacity && tree_grow(tree))
+	if (tree->index.count + 1 < tree->count && index_again(tree))
 		return 0;
-	mask = tree->slot_count - 1;
-	for (s = hash_node(parent, like) & mask; tree->slots[s]; s = (s + 1) & mask) {
-		struct profile_node *n = &tree->nodes[tree->slots[s]];
+	for (size_t at = 0; row_index_next(&tree->index, hash, &at, &i);) {
+		struct profile_node *n = &tree->nodes[i];
 
 		if (n->parent != parent || !same_identity(n, like))
 			continue;
 		n->python |= like->python; /* so that it does not matter who came first */
 		n->mpi |= like->mpi;
-		return tree->slots[s];
+		return i;
 	}
+	if ((tree->count == tree->capacity && tree_grow(tree)) ||
+		!row_index_add(&tree->index, hash, (uint32_t)tree->count))
+		return 0;
 	tree->nodes[tree->count] = (struct profile_node){
 		.parent = parent,
 		.kind = like->kind,
@@ -108,7 +101,6 @@ uint32_t tree_child(struct tree *tree, uint32_t parent, const struct profile_nod
 		.line = like->line,
 		.declared = like->declared,
 	};
-	tree->slots[s] = (uint32_t)tree->count;
 	return (uint32_t)tree->count++;
 }
 
@@ -236,10 +228,8 @@ static void place_nodes(struct tree *tree, struct profile_node *target, const ui
 		last[parent] = i;
 	}
 	free(tree->nodes);
-	free(tree->slots);
+	row_index_release(&tree->index);
 	tree->nodes = target;
-	tree->slots = NULL;
-	tree->slot_count = 0;
 	tree->capacity = tree->count;
 }
 

@@ -5,13 +5,13 @@
 #ifndef HYB_TREE_H
 #define HYB_TREE_H
 
+#include "base/row_index.h"
 #include "profile/profile.h"
 
 struct tree {
 	struct profile_node *nodes;
 	size_t count, capacity;
-	uint32_t *slots; /* hash of (parent, identity): node index, 0: free */
-	size_t slot_count; /* a power of two */
+	struct row_index index; /* by parent and identity */
 };
 
 /* Makes a tree of one root with that name (not copied). 0 or HYB_ENOMEM. */
