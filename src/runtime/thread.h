@@ -127,6 +127,14 @@ void thread_free(struct thread *t);
 /* One after the other, those not in use among them, from *at = 0 on; NULL: all were seen. Any thread */
 struct thread *thread_each(uint32_t *at);
 
+/* Whether its code runs on the stack it was given, and not on one of the program's making. Owner thread */
+static inline bool thread_on_stack(const struct thread *t)
+{
+	uintptr_t sp = (uintptr_t)__builtin_frame_address(0);
+
+	return sp >= t->stack_lo && sp < t->stack_hi;
+}
+
 /* Forgets all: they are the parent's. start */
 void thread_forget_all(void);
 

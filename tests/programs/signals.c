@@ -213,6 +213,44 @@ static void altstack(const char *argument)
 	puts("PASS");
 }
 
+#define SMALL 8192 /* SIGSTKSZ when programs could still know it */
+
+static char small[3 * SMALL];
+
+static void on_small_stack(int number)
+{
+	const struct timespec shortly = {.tv_nsec = 1000};
+	struct sigaction action;
+	sigset_t now;
+
+	CHECK(!sigprocmask(SIG_BLOCK, NULL, &now));
+	CHECK(sigismember(&now, number) == 1 && !sigismember(&now, SIGSTKFLT));
+	CHECK(!sigaction(number, NULL, &action));
+	CHECK(!sigismember(&action.sa_mask, SIGSTKFLT));
+	burn_ms(20);
+	CHECK(!nanosleep(&shortly, NULL));
+	burn_ms(20);
+}
+
+/* Its handler fits there, and no sample beside it: nothing is written below. */
+static void small_altstack(const char *argument)
+{
+	stack_t mine = {.ss_sp = small + 2 * SMALL, .ss_size = SMALL};
+	struct sigaction action = {.sa_handler = on_small_stack};
+
+	CHECK(!sigaction(SIGUSR1, &action, NULL));
+	CHECK(!raise(SIGUSR1)); /* looks up all functions that it calls */
+	action.sa_flags = SA_ONSTACK;
+	CHECK(!sigaltstack(&mine, NULL));
+	CHECK(!sigaction(SIGUSR1, &action, NULL));
+	memset(small, 0x5a, sizeof(small));
+	for (int i = 0; i < 5; i++)
+		CHECK(!raise(SIGUSR1));
+	for (int i = 0; i < 2 * SMALL; i++)
+		CHECK(small[i] == 0x5a);
+	puts("PASS");
+}
+
 static sigjmp_buf overflowed;
 
 static void on_overflow(int number)
@@ -524,6 +562,7 @@ int main(int argc, char **argv)
 		{"none_strays", none_strays},
 		{"default_action", default_action},
 		{"altstack", altstack},
+		{"small_altstack", small_altstack},
 		{"stack_overflow", stack_overflow},
 		{"stack_end", stack_end},
 		{"realtime", realtime},

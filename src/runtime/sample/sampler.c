@@ -256,9 +256,7 @@ static bool was_abandoned(struct thread *t, const ucontext_t *context)
 /* Whether a sample still fits the thread's stack; one of the program's own making is trusted. */
 static bool has_room(const struct thread *t)
 {
-	uintptr_t sp = (uintptr_t)__builtin_frame_address(0);
-
-	return sp < t->stack_lo || sp >= t->stack_hi || sp - t->stack_lo > SAMPLE_STACK;
+	return !thread_on_stack(t) || (uintptr_t)__builtin_frame_address(0) - t->stack_lo > SAMPLE_STACK;
 }
 
 /* What is dropped is not made up for. */

@@ -88,8 +88,8 @@ struct thread *wrap_hold(void)
 	if (!t || t->state == THREAD_NONE || !t->armed ||
 		(t->loc->source == HYB_SOURCE_CPU_TIMER && !rt.events))
 		return NULL;
-	signal_block(true);
-	return t;
+	/* In a handler on a small stack it stays blocked; a jump out of one is made up for here. */
+	return signal_block(true) || thread_on_stack(t) ? t : NULL;
 }
 
 void wrap_release(struct thread *t)

@@ -77,28 +77,46 @@ bool signal_ends_calls(const sigset_t *blocked)
 	return false;
 }
 
+/*
+ * An alternate stack on which a sample, and the kernel's two frames, may have no room: handlers there come
+ * without samples. One that is not there yet may be so.
+ */
+#define SMALL_STACK 32768u
+
+static bool is_for_small_stack(const struct sigaction *action)
+{
+	stack_t now;
+
+	return (action->sa_flags & SA_ONSTACK) &&
+	       (sigaltstack(NULL, &now) || (now.ss_flags & SS_DISABLE) || now.ss_size < SMALL_STACK);
+}
+
 /* While the program's handler runs, samples go on: our signal is not in its mask, but the program sees it
- * there. */
+ * there if it was. */
 static int other_action(int sig, const struct sigaction *action, struct sigaction *old)
 {
-	uint64_t bit = 1ull << (sig - 1), had = 0;
+	uint64_t bit = 1ull << (sig - 1);
 	struct sigaction copy;
+	bool had = action && sigismember(&action->sa_mask, rt.set.signal) == 1;
 	int error;
 
 	if (!rt.source || sig < 1 || sig > 64)
 		return REAL(sigaction)(sig, action, old);
-	if (action && sigismember(&action->sa_mask, rt.set.signal) == 1) {
+	if (action) {
 		copy = *action;
-		sigdelset(&copy.sa_mask, rt.set.signal);
-		action = &copy;
-		had = bit;
+		if (is_for_small_stack(action))
+			sigaddset(&copy.sa_mask, rt.set.signal);
+		else
+			sigdelset(&copy.sa_mask, rt.set.signal);
 	}
-	error = REAL(sigaction)(sig, action, old);
+	error = REAL(sigaction)(sig, action ? &copy : NULL, old);
 	if (error)
 		return error;
 	if (old && atomic_load(&rt.masks_with_ours) & bit)
 		sigaddset(&old->sa_mask, rt.set.signal);
-	if (action && had)
+	else if (old)
+		sigdelset(&old->sa_mask, rt.set.signal);
+	if (had)
 		atomic_fetch_or(&rt.masks_with_ours, bit);
 	else if (action)
 		atomic_fetch_and(&rt.masks_with_ours, ~bit);
@@ -226,6 +244,8 @@ EXPORT int pthread_sigmask(int how, const sigset_t *set, sigset_t *old)
 		return error;
 	if (blocked)
 		sigaddset(&before, rt.set.signal);
+	else
+		sigdelset(&before, rt.set.signal);
 	if (old) /* which may be the set; the kernel's part is all that is there for sure */
 		memcpy(old, &before, KERNEL_SIGSET);
 	return 0;

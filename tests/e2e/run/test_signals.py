@@ -10,6 +10,7 @@ CASES = [
     "install_all",
     "none_strays",
     "altstack",
+    "small_altstack",
     "stack_overflow",
     "stack_end",
     "realtime",
