@@ -5,7 +5,9 @@
 #include <errno.h>
 #include <signal.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -61,16 +63,6 @@ static void take_default(int signal)
 	sigaction(signal, &before, NULL);
 }
 
-/* The program stopped: the shell that waits for us must see that. */
-static void stop_alike(int signal)
-{
-	sigset_t pending;
-
-	if (!sigpending(&pending) && sigismember(&pending, SIGCONT))
-		return; /* continued already; nobody would continue us again */
-	take_default(signal);
-}
-
 /* Hands a signal on, unless the program got it from the kernel as we did. */
 static void forward(pid_t pid, const siginfo_t *info)
 {
@@ -86,6 +78,59 @@ static void forward(pid_t pid, const siginfo_t *info)
 		kill(pid, info->si_signo);
 }
 
+static bool is_stopped(pid_t pid)
+{
+	char path[32], text[512] = "", *name_end;
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
+	file = fopen(path, "re");
+	if (!file)
+		return false;
+	name_end = fgets(text, sizeof(text), file) ? strrchr(text, ')') : NULL;
+	fclose(file);
+	return name_end && (!strncmp(name_end, ") T", 3) || !strncmp(name_end, ") t", 3));
+}
+
+/* A process that continues us when the program was continued by itself: we stand still, and would not see it.
+ */
+static pid_t start_watcher(pid_t program)
+{
+	const struct timespec pause = {.tv_nsec = 20000000};
+	pid_t us = getpid(), watcher = fork();
+
+	if (watcher)
+		return watcher;
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	while (getppid() == us && is_stopped(program))
+		nanosleep(&pause, NULL);
+	if (getppid() == us)
+		kill(us, SIGCONT);
+	_exit(0);
+}
+
+/* The program stopped: the shell that waits for us must see that. */
+static void stop_alike(pid_t program, int signal)
+{
+	const struct timespec now = {0};
+	sigset_t set;
+	siginfo_t info;
+	pid_t watcher;
+
+	if (!sigpending(&set) && sigismember(&set, SIGCONT))
+		return; /* continued already; nobody would continue us again */
+	watcher = start_watcher(program);
+	take_default(signal);
+	if (watcher < 0)
+		return;
+	kill(watcher, SIGKILL);
+	waitpid(watcher, NULL, 0);
+	sigemptyset(&set);
+	sigaddset(&set, SIGCONT);
+	if (sigtimedwait(&set, &info, &now) == SIGCONT && info.si_pid != watcher)
+		forward(program, &info);
+}
+
 /* True when the program has ended. */
 static bool collect(struct outcome *outcome)
 {
@@ -94,7 +139,7 @@ static bool collect(struct outcome *outcome)
 	while ((pid = wait4(outcome->pid, &outcome->status, WUNTRACED | WNOHANG, &outcome->usage)) > 0) {
 		if (!WIFSTOPPED(outcome->status))
 			return true;
-		stop_alike(WSTOPSIG(outcome->status));
+		stop_alike(outcome->pid, WSTOPSIG(outcome->status));
 	}
 	return pid < 0 && errno != EINTR;
 }

@@ -117,6 +117,13 @@ def test_stop_and_continue(listener):
     listener.stdout.readline()
 
 
+def test_continued_by_another(tmp_path):
+    """Who continues the program does not know of hybrid-run, which stopped with it."""
+    script = "(sleep 0.3; kill -CONT $$) & kill -STOP $$; echo on; exit 23"
+    result = run(HYBRID_RUN, "-q", "-o", tmp_path / "x", "sh", "-c", script, timeout=30)
+    assert (result.stdout, result.stderr, result.returncode) == ("on\n", "", 23)
+
+
 def test_killed_hybrid_run_leaves_the_program(compile_c, tmp_path):
     process = subprocess.Popen([HYBRID_RUN, "-o", tmp_path / "x", "sh", "-c", "echo up; read line; echo end"],
                                stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
