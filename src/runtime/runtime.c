@@ -193,6 +193,7 @@ static double estimate_tick(void)
 /* Runs after the program's own exit handlers. */
 __attribute__((destructor)) static void runtime_fini(void)
 {
+	python_end();
 	runtime_end(HYB_STATE_EXITED);
 }
 

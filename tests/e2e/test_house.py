@@ -230,7 +230,7 @@ open close fcntl fstat stat statfs lseek link unlink readlink ioctl mmap munmap 
 getrlimit setrlimit getrusage getsockopt getauxval getenv environ __environ program_invocation_name __progname_full __errno_location
 sigaddset sigdelset sigemptyset sigfillset sigismember sigaltstack
 dlsym dlvsym dladdr1 dl_iterate_phdr pthread_self __register_atfork __cxa_at_quick_exit __cxa_finalize __libc_stack_end
-pthread_attr_getstacksize pthread_getattr_default_np pthread_attr_destroy pthread_key_create pthread_setspecific
+pthread_attr_getstacksize pthread_getattr_default_np pthread_attr_destroy pthread_key_create pthread_setspecific pthread_mutex_unlock pthread_exit
 __gmon_start__ _ITM_deregisterTMCloneTable _ITM_registerTMCloneTable
 """.split())
 

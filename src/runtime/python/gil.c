@@ -12,10 +12,14 @@
 #include "runtime/thread_name.h"
 #include "runtime/wrap/wrap.h"
 
+static bool is_of_runtime(const pthread_cond_t *condition)
+{
+	return (uintptr_t)condition >= python.runtime && (uintptr_t)condition < python.runtime_end;
+}
+
 static bool is_gil(const pthread_cond_t *condition)
 {
-	return python_layout() && (uintptr_t)condition >= python.runtime &&
-	       (uintptr_t)condition < python.runtime_end;
+	return python_layout() && is_of_runtime(condition);
 }
 
 /* The node of the thread's innermost Python frame: a wait is long enough to say where it happens. */
@@ -64,6 +68,19 @@ static void end_wait(uint64_t key)
 }
 
 /*
+ * A thread that finds after 5 ms of waiting that the interpreter has ended ends, too. CPython 3.9 and 3.10
+ * look at memory for it that was freed, and die if the process has not ended by then, which our part of its
+ * end delays.
+ */
+static void leave_ended(const pthread_cond_t *condition, pthread_mutex_t *mutex)
+{
+	if (!is_of_runtime(condition) || !python.is_ending || !python_is_loaded() || !python.is_ending())
+		return;
+	pthread_mutex_unlock(mutex);
+	pthread_exit(NULL);
+}
+
+/*
  * Who lets the lock go holds its mutex while it signals, so nobody runs Python code now, and its own frames
  * are whole.
  */
@@ -99,11 +116,11 @@ EXPORT int pthread_cond_timedwait(
 	int result;
 
 	thread_settle();
-	if (likely(!is_gil(condition)))
-		return REAL(pthread_cond_timedwait)(condition, mutex, until);
-	key = begin_wait(PROBE_SNIPPET);
+	key = unlikely(is_gil(condition)) ? begin_wait(PROBE_SNIPPET) : 0;
 	result = REAL(pthread_cond_timedwait)(condition, mutex, until);
 	end_wait(key);
+	if (unlikely(result == ETIMEDOUT && atomic_load(&python.ending)))
+		leave_ended(condition, mutex);
 	return result;
 }
 

@@ -179,22 +179,28 @@ void python_describe(void)
 		describe();
 }
 
-/* Fills in what is known of the interpreter whose code is at python.code. */
-static const struct python_layout *examine(unsigned version)
+static void find_runtime(void)
 {
-	const struct python_layout *l = python_layout_of(version);
 	size_t size = 0;
 
 	python.runtime = python_symbol("_PyRuntime", &size);
 	python.runtime_end = python.runtime + size;
+	python.is_ending = (int (*)(void))python_symbol("_Py_IsFinalizing", NULL);
+	if (!python.is_ending) /* 3.13 */
+		python.is_ending = (int (*)(void))python_symbol("Py_IsFinalizing", NULL);
+}
+
+/* Fills in what is known of the interpreter whose code is at python.code. */
+static const struct python_layout *examine(unsigned version)
+{
+	const struct python_layout *l = python_layout_of(version);
+
+	find_runtime();
 	python.code_type = python_symbol("PyCode_Type", NULL);
 	python.string_type = python_symbol("PyUnicode_Type", NULL);
 	python.own_state = (void *(*)(void))python_symbol("PyGILState_GetThisThreadState", NULL);
 	python.current_state = (void *(*)(void))python_symbol("_PyThreadState_UncheckedGet", NULL);
-	python.is_ending = (int (*)(void))python_symbol("_Py_IsFinalizing", NULL);
 	python.main_interpreter = (void *(*)(void))python_symbol("PyInterpreterState_Main", NULL);
-	if (!python.is_ending) /* 3.13 */
-		python.is_ending = (int (*)(void))python_symbol("Py_IsFinalizing", NULL);
 	python.evaluation = unwind_rule_at(python_symbol("_PyEval_EvalFrameDefault", NULL)).function;
 	if (!l || !python.runtime || !python.code_type || !python.own_state || !python.evaluation ||
 		!(l->thread.status ? (void *)python.is_ending : (void *)python.current_state) ||
@@ -202,6 +208,15 @@ static const struct python_layout *examine(unsigned version)
 		return NULL;
 	python.interpreter_threads = python_layout_threads(l, (const void *)python.runtime);
 	return l;
+}
+
+void python_end(void)
+{
+	if (!python.code && rt.set.python == PYTHON_OFF) /* was not looked for */
+		python.code = symbol_in(0, "Py_GetVersion", NULL);
+	if (python.code && !python.runtime)
+		find_runtime();
+	atomic_store(&python.ending, true);
 }
 
 void python_expect(void)

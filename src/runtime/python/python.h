@@ -17,6 +17,7 @@ struct python {
 	const struct python_layout *known; /* as `layout`, for the description */
 	_Atomic(bool) closing; /* something was closed: it may be the interpreter */
 	_Atomic(bool) gone; /* it was */
+	_Atomic(bool) ending; /* the process's end was begun */
 	bool stays; /* it was there before anything was opened: nothing can close it */
 	uintptr_t runtime; /* _PyRuntime, from here */
 	uintptr_t runtime_end; /* to there: the GIL's conditions are inside */
@@ -46,6 +47,9 @@ static inline const struct python_layout *python_layout(void)
  * loaded since the last time. Asks the loader: not in a handler.
  */
 void python_look(void);
+
+/* The process ends: before anything else of ours is done. Asks the loader */
+void python_end(void);
 
 /* An object is about to be loaded. async-signal-safe */
 void python_expect(void);
