@@ -25,7 +25,7 @@ bool difference_shows(
 void difference_links(const void *nodes, uint32_t i, uint32_t *ret_child, uint32_t *ret_next);
 
 /* Text; JSON and CSV are in report/machine.c. 0, or HYB_ENOMEM. */
-int report_diff(struct style *style, const struct report_options *options, const struct difference *d);
+int report_diff(struct style *style, struct difference *d);
 int report_json_diff(struct json *json, const struct report_options *options, const struct difference *d);
 int report_csv_diff(FILE *out, const struct report_options *options, const struct difference *d);
 

@@ -4,7 +4,6 @@
 
 #include "format/words.h"
 #include "diff.h"
-#include "table.h"
 
 /* ---------------------------------------------------------------- JSON */
 
@@ -12,7 +11,6 @@ struct machine {
 	struct json *json; /* or csv */
 	struct csv csv;
 	const struct report_options *options;
-	const struct report_over *over; /* NULL: no columns over ranks */
 	const struct sheet *sheet;
 	const struct difference *diff; /* in the place of both */
 	uint32_t count; /* JSON: nodes printed so far, the id of the next */
@@ -95,6 +93,12 @@ static void begin_node(const struct walker *w)
 	m->count++;
 }
 
+/* 0: there are no columns over ranks. */
+static unsigned view_over_ranks(const struct sheet *sheet)
+{
+	return !sheet->over ? 0 : sheet->over->metric ? FIELD_OVER_METRIC : FIELD_OVER;
+}
+
 static void json_node(const struct walker *w, uint32_t i)
 {
 	const struct profile_node *n = node_at(w, i);
@@ -107,19 +111,11 @@ static void json_node(const struct walker *w, uint32_t i)
 	json_bool(m->json, "guess", n->guess);
 	json_bool(m->json, "python", n->python);
 	json_bool(m->json, "mpi", n->mpi);
-	if (n->mpi || n->messages) {
-		json_number(m->json, "messages", n->messages);
-		json_number(m->json, "sent_bytes", n->sent);
-		json_number(m->json, "received_bytes", n->received);
-	}
-	if (n->most) {
-		json_number(m->json, "call_mean_ns", n->calls ? n->inclusive / n->calls : 0);
-		json_number(m->json, "call_min_ns", n->least);
-		json_number(m->json, "call_max_ns", n->most);
-	}
-	if (m->over)
-		report_json_spread(
-			m->json, &m->over->spreads[n->spread], m->over->ranks, m->over->metric ? "" : "_ns");
+	if (n->mpi || n->messages)
+		fields_json(m->json, &row, FIELD_TRAFFIC);
+	if (n->most)
+		fields_json(m->json, &row, FIELD_EACH_CALL);
+	fields_json(m->json, &row, view_over_ranks(m->sheet));
 	sheet_json(m->json, m->sheet, i);
 	json_end(m->json);
 }
@@ -146,14 +142,14 @@ static struct walker node_walker(struct machine *m, void (*enter)(const struct w
 		.enter = enter};
 }
 
-int report_json_tree(struct json *json, const struct sheet *sheet, const struct report_over *over)
+int report_json_tree(struct json *json, const struct sheet *sheet)
 {
-	struct machine m = {.json = json, .options = sheet->options, .over = over, .sheet = sheet};
+	struct machine m = {.json = json, .options = sheet->options, .sheet = sheet};
 	struct walker walker = node_walker(&m, json_node);
 
-	if (over && over->metric) {
+	if (sheet->over && sheet->over->metric) {
 		json_line(json);
-		json_text(json, "over_ranks", over->metric);
+		json_text(json, "over_ranks", sheet->over->metric);
 	}
 	return json_nodes(&walker, &m);
 }
@@ -288,8 +284,7 @@ static void csv_node(const struct walker *w, uint32_t i)
 	csv_identity(&m->csv, n->name, n->kind, n->file, n->line, n->module);
 	fields_csv(&m->csv, &row, m->sheet->view);
 	csv_number(&m->csv, n->guess);
-	if (m->over)
-		report_csv_spread(&m->csv, &m->over->spreads[n->spread], m->over->ranks);
+	fields_csv(&m->csv, &row, view_over_ranks(m->sheet));
 	sheet_csv(&m->csv, m->sheet, i);
 	csv_end(&m->csv);
 }
@@ -316,16 +311,15 @@ static void csv_diff_node(const struct walker *w, uint32_t i)
 	csv_end(&m->csv);
 }
 
-int report_csv_tree(FILE *out, const struct sheet *sheet, const struct report_over *over)
+int report_csv_tree(FILE *out, const struct sheet *sheet)
 {
-	struct machine m = {.csv = {.out = out}, .options = sheet->options, .over = over, .sheet = sheet};
+	struct machine m = {.csv = {.out = out}, .options = sheet->options, .sheet = sheet};
 	struct walker walker = node_walker(&m, csv_node);
 
 	csv_plain(&m.csv, "depth,path,name,kind,file,line,module");
 	fields_csv_heading(&m.csv, "", sheet->view);
 	csv_plain(&m.csv, "guess");
-	if (over)
-		csv_plain(&m.csv, over->metric ? REPORT_CSV_SPREAD("") : REPORT_CSV_SPREAD("_ns"));
+	fields_csv_heading(&m.csv, "", view_over_ranks(sheet));
 	sheet_csv_heading(&m.csv, sheet->set, "");
 	csv_end(&m.csv);
 	return walk(&walker, &m);

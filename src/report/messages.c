@@ -5,7 +5,7 @@
 
 #include "format/words.h"
 #include "profile/mpi/traffic.h"
-#include "table.h"
+#include "sheet.h"
 
 #define PIPE_COLUMNS 16u /* of a matrix that is not for a terminal */
 #define ROWS_MAX 12u /* of pairs, and of communicators */
@@ -114,20 +114,62 @@ static int put_matrix(struct style *style, const struct profile *profile, uint64
 
 /* ----------------------------------------------------------------- pairs */
 
-static const char *time_name(uint64_t ns, char text[FIGURE_SIZE])
+static const struct profile_flow *flow_of(const struct field_row *row)
 {
-	return ns ? figure_duration(ns, text) : "";
+	return row->thing;
 }
 
-static const char *rank_name(uint32_t rank, char text[FIGURE_SIZE])
+static const char *kind_of_flow(const struct field_row *row)
 {
-	if (rank == HYB_RANK_NONE)
-		snprintf(text, FIGURE_SIZE, "?");
-	else if (rank & HYB_RANK_FOREIGN)
-		snprintf(text, FIGURE_SIZE, "%" PRIu32 "'", rank & ~HYB_RANK_FOREIGN);
-	else
-		snprintf(text, FIGURE_SIZE, "%" PRIu32, rank);
-	return text;
+	return traffic_kind_name(flow_of(row)->kind);
+}
+
+static double messages_of_flow(const struct field_row *row)
+{
+	return (double)traffic_of(flow_of(row)).messages;
+}
+
+static double bytes_of_flow(const struct field_row *row)
+{
+	return (double)traffic_of(flow_of(row)).bytes;
+}
+
+static double mean_of_flow(const struct field_row *row)
+{
+	struct profile_side side = traffic_of(flow_of(row));
+
+	return (double)(side.messages ? side.bytes / side.messages : 0);
+}
+
+/* clang-format off */
+#define FLOW(member) FIELD_OF(struct profile_flow, member)
+
+static const struct field_column flow_columns[] = {
+	COLUMN(FIELD(.key = "world", .form = FIELD_ID, FLOW(world))),
+	COLUMN(FIELD(.key = "kind", .form = FIELD_TEXT, .word = kind_of_flow)),
+	COLUMN(FIELD(.name = "from", .key = "from", .form = FIELD_RANK, .width = 8, .unknown = "?", FLOW(from))),
+	COLUMN(FIELD(.name = "to", .key = "to", .form = FIELD_RANK, .width = 8, .unknown = "?", FLOW(to))),
+	COLUMN(FIELD(.name = "msgs", .form = FIELD_COUNT, .width = 8, .value = messages_of_flow)),
+	COLUMN(FIELD(.name = "bytes", .form = FIELD_COUNT, .width = 8, .value = bytes_of_flow)),
+	COLUMN(FIELD(.name = "mean", .form = FIELD_COUNT, .width = 8, .value = mean_of_flow)),
+	COLUMN(FIELD(.group = "sent", .key = "messages", .form = FIELD_COUNT, FLOW(sent.messages))),
+	COLUMN(FIELD(.group = "sent", .key = "bytes", .form = FIELD_COUNT, FLOW(sent.bytes))),
+	COLUMN(FIELD(.name = "sending", .group = "sent", .key = "time_ns", .form = FIELD_DURATION, .width = 12,
+		.least = 1, FLOW(sent.time))),
+	COLUMN(FIELD(.group = "received", .key = "messages", .form = FIELD_COUNT, FLOW(received.messages))),
+	COLUMN(FIELD(.group = "received", .key = "bytes", .form = FIELD_COUNT, FLOW(received.bytes))),
+	COLUMN(FIELD(.name = "receiving", .group = "received", .key = "time_ns", .form = FIELD_DURATION, .width = 12,
+		.least = 1, FLOW(received.time))),
+	{0}};
+/* clang-format on */
+
+static void put_more(const struct style *style, size_t count, const char *what)
+{
+	if (count <= ROWS_MAX)
+		return;
+	style_ink(style, INK_DIM);
+	fprintf(style->out, "(%zu more%s)\n", count - ROWS_MAX, what);
+	style_ink(style, INK_PLAIN);
 }
 
 static int put_pairs(const struct style *style, const struct profile *profile)
@@ -140,27 +182,16 @@ static int put_pairs(const struct style *style, const struct profile *profile)
 	if (!order)
 		return HYB_ENOMEM;
 	if (count)
-		put_title(style,
-			"    from      to    msgs   bytes    mean     sending   receiving  largest pairs");
+		list_heading(style, flow_columns, 0, "largest pairs");
 	for (size_t i = 0; i < count && i < ROWS_MAX; i++) {
 		const struct profile_flow *f = &order[i];
-		struct profile_side side = traffic_of(f);
-		char a[FIGURE_SIZE], b[FIGURE_SIZE], n[FIGURE_SIZE], bytes[FIGURE_SIZE], mean[FIGURE_SIZE];
-		char sending[FIGURE_SIZE], receiving[FIGURE_SIZE];
 
 		foreign |= (f->from | f->to) & HYB_RANK_FOREIGN && f->from != HYB_RANK_NONE &&
 			   f->to != HYB_RANK_NONE;
-		fprintf(style->out, "%8s%8s%8s%8s%8s%12s%12s%s\n", rank_name(f->from, a), rank_name(f->to, b),
-			figure_count(side.messages, n), figure_count(side.bytes, bytes),
-			figure_count(side.messages ? side.bytes / side.messages : 0, mean),
-			time_name(f->sent.time, sending), time_name(f->received.time, receiving),
-			f->kind == PROFILE_ONE_SIDED ? "  one-sided" : "");
+		list_cells(style, flow_columns, 0, &(struct field_row){.thing = f});
+		fputs(f->kind == PROFILE_ONE_SIDED ? "  one-sided\n" : "\n", style->out);
 	}
-	if (count > ROWS_MAX) {
-		style_ink(style, INK_DIM);
-		fprintf(style->out, "(%zu more pairs)\n", count - ROWS_MAX);
-		style_ink(style, INK_PLAIN);
-	}
+	put_more(style, count, " pairs");
 	if (foreign)
 		fputs("5': rank 5 of a communicator with another MPI_COMM_WORLD\n", style->out);
 	free(order);
@@ -214,26 +245,41 @@ static const struct profile_handle *parent_of(
 	return NULL;
 }
 
-static void put_handle(
-	const struct style *style, const struct profile *profile, const struct traffic_handle *t)
+static double ranks_of_handle(const struct field_row *row)
 {
-	const struct profile_handle *h = t->handle;
-	char n[FIGURE_SIZE], sent[FIGURE_SIZE], received[FIGURE_SIZE], time[FIGURE_SIZE], name[128];
-	const struct profile_handle *parent = h ? parent_of(profile, h) : NULL;
+	const struct traffic_handle *t = row->thing;
+
+	return t->handle ? t->handle->size : 0;
+}
+
+/* clang-format off */
+#define USED(member) FIELD_OF(struct traffic_handle, member)
+
+static const struct field_column used_columns[] = {
+	COLUMN(FIELD(.name = "msgs", .form = FIELD_COUNT, .width = 8, USED(messages))),
+	COLUMN(FIELD(.name = "sent", .form = FIELD_COUNT, .width = 8, USED(sent))),
+	COLUMN(FIELD(.name = "recvd", .form = FIELD_COUNT, .width = 8, USED(received))),
+	COLUMN(FIELD(.name = "time", .form = FIELD_DURATION, .width = 12, USED(time))),
+	COLUMN(FIELD(.name = "ranks", .form = FIELD_COUNT, .width = 8, .value = ranks_of_handle)),
+	{0}};
+/* clang-format on */
+
+static void put_handle(struct style *style, const struct profile *profile, const struct traffic_handle *t)
+{
+	const struct profile_handle *h = t->handle, *parent = h ? parent_of(profile, h) : NULL;
 	const char *type = word_key(&words_handle, h ? h->type : 0);
+	char name[128];
 	struct label label = {
 		.kind = PROFILE_PROBE, .name = h && *h->name ? h->name : name, .file = "", .module = ""};
-	int used;
+	int used = list_cells(style, used_columns, 0, &(struct field_row){.thing = t});
 
 	snprintf(name, sizeof(name), "[%s%s%s%s]", h ? "" : "unknown ", type,
 		parent && *parent->name ? " of " : "", parent ? parent->name : "");
-	used = fprintf(style->out, "%8s%8s%8s%12s%8" PRIu32 "  ", figure_count(t->messages, n),
-		figure_count(t->sent, sent), figure_count(t->received, received),
-		figure_duration(t->time, time), h ? h->size : 0);
-	style_label((struct style *)style, &label, (unsigned)used);
+	used += fprintf(style->out, "  ");
+	style_label(style, &label, (unsigned)used);
 }
 
-static int put_handles(const struct style *style, const struct profile *profile)
+static int put_handles(struct style *style, const struct profile *profile)
 {
 	size_t count;
 	struct traffic_handle *handles = traffic_handles(profile, &count);
@@ -241,15 +287,10 @@ static int put_handles(const struct style *style, const struct profile *profile)
 	if (!handles)
 		return HYB_ENOMEM;
 	if (count)
-		put_title(
-			style, "    msgs    sent   recvd        time   ranks  communicator, window or file");
+		list_heading(style, used_columns, 0, "communicator, window or file");
 	for (size_t i = 0; i < count && i < ROWS_MAX; i++)
 		put_handle(style, profile, &handles[i]);
-	if (count > ROWS_MAX) {
-		style_ink(style, INK_DIM);
-		fprintf(style->out, "(%zu more)\n", count - ROWS_MAX);
-		style_ink(style, INK_PLAIN);
-	}
+	put_more(style, count, "");
 	free(handles);
 	return 0;
 }
@@ -279,105 +320,81 @@ static int put_text(struct style *style, const struct profile *profile)
 
 /* ------------------------------------------------------------- machines */
 
-static void json_rank(struct json *json, const char *key, uint32_t rank)
+static const char *operation_of(const struct field_row *row)
 {
-	if (rank == HYB_RANK_NONE) {
-		json_null(json, key);
-	} else if (rank & HYB_RANK_FOREIGN) {
-		json_object(json, key);
-		json_number(json, "foreign", rank & ~HYB_RANK_FOREIGN);
-		json_end(json);
-	} else {
-		json_number(json, key, rank);
-	}
+	return word_key(&words_message, ((const struct profile_volume *)row->thing)->message);
 }
 
-static void json_side(struct json *json, const char *key, const struct profile_side *side)
+static double least_bytes(const struct field_row *row)
 {
-	json_object(json, key);
-	json_number(json, "messages", side->messages);
-	json_number(json, "bytes", side->bytes);
-	json_number(json, "time_ns", side->time);
-	json_end(json);
+	const struct profile_volume *v = row->thing;
+
+	return v->size_class ? (double)((uint64_t)1 << (v->size_class - 1)) : 0;
 }
 
-static void json_flows(struct json *json, const struct profile *profile)
+static double most_bytes(const struct field_row *row)
 {
-	size_t count;
-	const struct profile_flow *flows = profile_flows(profile, &count);
+	double least = least_bytes(row);
 
+	return least > 0 ? 2 * least - 1 : 0;
+}
+
+static const char *type_of(const struct field_row *row)
+{
+	return word_key(&words_handle, ((const struct profile_handle *)row->thing)->type);
+}
+
+/* clang-format off */
+#define VOLUME(member) FIELD_OF(struct profile_volume, member)
+#define HANDLE(member) FIELD_OF(struct profile_handle, member)
+
+static const struct field_column volume_columns[] = {
+	COLUMN(FIELD(.key = "world", .form = FIELD_ID, VOLUME(world))),
+	COLUMN(FIELD(.key = "handle", .form = FIELD_ID, VOLUME(handle))),
+	COLUMN(FIELD(.key = "operation", .form = FIELD_TEXT, .word = operation_of)),
+	COLUMN(FIELD(.key = "least_bytes", .form = FIELD_COUNT, .value = least_bytes)),
+	COLUMN(FIELD(.key = "most_bytes", .form = FIELD_COUNT, .value = most_bytes)),
+	COLUMN(FIELD(.key = "messages", .form = FIELD_COUNT, VOLUME(messages))),
+	COLUMN(FIELD(.key = "sent_bytes", .form = FIELD_COUNT, VOLUME(sent))),
+	COLUMN(FIELD(.key = "received_bytes", .form = FIELD_COUNT, VOLUME(received))),
+	COLUMN(FIELD(.key = "time_ns", .form = FIELD_TIME, VOLUME(time))),
+	{0}};
+
+static const struct field_column handle_columns[] = {
+	COLUMN(FIELD(.key = "world", .form = FIELD_ID, HANDLE(world))),
+	COLUMN(FIELD(.key = "handle", .form = FIELD_ID, HANDLE(identity))),
+	COLUMN(FIELD(.key = "parent", .form = FIELD_ID, HANDLE(parent))),
+	COLUMN(FIELD(.key = "type", .form = FIELD_TEXT, .word = type_of)),
+	COLUMN(FIELD(.key = "name", .form = FIELD_TEXT, HANDLE(name))),
+	COLUMN(FIELD(.key = "size", .form = FIELD_COUNT, HANDLE(size))),
+	COLUMN(FIELD(.key = "members", .form = FIELD_COUNT, HANDLE(members))),
+	{0}};
+/* clang-format on */
+
+static void put_rows(struct json *json, const char *key, const struct field_column *columns, const void *rows,
+	size_t size, size_t count)
+{
 	json_line(json);
-	json_array(json, "flows");
+	json_array(json, key);
 	for (size_t i = 0; i < count; i++) {
 		json_line(json);
 		json_object(json, NULL);
-		json_id(json, "world", flows[i].world);
-		json_text(json, "kind", traffic_kind_name(flows[i].kind));
-		json_rank(json, "from", flows[i].from);
-		json_rank(json, "to", flows[i].to);
-		json_side(json, "sent", &flows[i].sent);
-		json_side(json, "received", &flows[i].received);
+		field_list_json(json, columns, &(struct field_row){.thing = (const char *)rows + i * size});
 		json_end(json);
 	}
 	json_end(json);
 }
 
-static void json_sizes(struct json *json, const struct profile *profile)
+static void put_json(struct json *json, const struct profile *profile)
 {
-	size_t count;
-	const struct profile_volume *volumes = profile_volumes(profile, &count);
+	size_t flow_count, volume_count, handle_count;
+	const struct profile_flow *flows = profile_flows(profile, &flow_count);
+	const struct profile_volume *volumes = profile_volumes(profile, &volume_count);
+	const struct profile_handle *handles = profile_handles(profile, &handle_count);
 
-	json_line(json);
-	json_array(json, "sizes");
-	for (size_t i = 0; i < count; i++) {
-		const struct profile_volume *v = &volumes[i];
-		uint64_t least = v->size_class ? (uint64_t)1 << (v->size_class - 1) : 0;
-
-		json_line(json);
-		json_object(json, NULL);
-		json_id(json, "world", v->world);
-		json_id(json, "handle", v->handle);
-		json_text(json, "operation", word_key(&words_message, v->message));
-		json_number(json, "least_bytes", least);
-		json_number(json, "most_bytes", least ? 2 * least - 1 : 0);
-		json_number(json, "messages", v->messages);
-		json_number(json, "sent_bytes", v->sent);
-		json_number(json, "received_bytes", v->received);
-		json_number(json, "time_ns", v->time);
-		json_end(json);
-	}
-	json_end(json);
-}
-
-static void json_handles(struct json *json, const struct profile *profile)
-{
-	size_t count;
-	const struct profile_handle *handles = profile_handles(profile, &count);
-
-	json_line(json);
-	json_array(json, "handles");
-	for (size_t i = 0; i < count; i++) {
-		const struct profile_handle *h = &handles[i];
-
-		json_line(json);
-		json_object(json, NULL);
-		json_id(json, "world", h->world);
-		json_id(json, "handle", h->identity);
-		json_id(json, "parent", h->parent);
-		json_text(json, "type", word_key(&words_handle, h->type));
-		json_text(json, "name", h->name);
-		json_number(json, "size", h->size);
-		json_number(json, "members", h->members);
-		json_end(json);
-	}
-	json_end(json);
-}
-
-static void csv_side(struct csv *csv, const struct profile_side *side)
-{
-	csv_number(csv, side->messages);
-	csv_number(csv, side->bytes);
-	csv_number(csv, side->time);
+	put_rows(json, "flows", flow_columns, flows, sizeof(*flows), flow_count);
+	put_rows(json, "sizes", volume_columns, volumes, sizeof(*volumes), volume_count);
+	put_rows(json, "handles", handle_columns, handles, sizeof(*handles), handle_count);
 }
 
 static void put_csv(FILE *out, const struct profile *profile)
@@ -385,29 +402,17 @@ static void put_csv(FILE *out, const struct profile *profile)
 	size_t count;
 	const struct profile_flow *flows = profile_flows(profile, &count);
 	struct csv csv = {.out = out};
-	char text[FIGURE_SIZE];
 
-	csv_plain(&csv, "world,kind,from,to,sent_messages,sent_bytes,sent_time_ns,"
-			"received_messages,received_bytes,received_time_ns");
-	csv_end(&csv);
-	for (size_t i = 0; i < count; i++) {
-		csv_id(&csv, flows[i].world);
-		csv_plain(&csv, traffic_kind_name(flows[i].kind));
-		csv_plain(&csv, flows[i].from == HYB_RANK_NONE ? "" : rank_name(flows[i].from, text));
-		csv_plain(&csv, flows[i].to == HYB_RANK_NONE ? "" : rank_name(flows[i].to, text));
-		csv_side(&csv, &flows[i].sent);
-		csv_side(&csv, &flows[i].received);
-		csv_end(&csv);
-	}
+	field_list_csv_heading(&csv, flow_columns);
+	for (size_t i = 0; i < count; i++)
+		field_list_csv(&csv, flow_columns, &(struct field_row){.thing = &flows[i]});
 }
 
 int report_messages(struct style *style, const struct report_options *options, const struct profile *profile)
 {
 	switch (options->output) {
 	case REPORT_JSON:
-		json_flows(&style->json, profile);
-		json_sizes(&style->json, profile);
-		json_handles(&style->json, profile);
+		put_json(&style->json, profile);
 		return 0;
 	case REPORT_CSV:
 		put_csv(style->out, profile);

@@ -14,14 +14,14 @@
 
 enum { STATUS_OK = 0, STATUS_FAILED = 1, STATUS_USAGE = 2 };
 
-/* A tree as text, JSON or CSV. `over`: NULL but for the tree over ranks. 0 or HYB_ENOMEM. */
-static int print_nodes(struct style *style, const struct report_over *over, struct sheet *sheet)
+/* A tree as text, JSON or CSV. 0 or HYB_ENOMEM. */
+static int print_nodes(struct style *style, struct sheet *sheet)
 {
 	switch (sheet->options->output) {
 	case REPORT_JSON:
-		return report_json_tree(&style->json, sheet, over);
+		return report_json_tree(&style->json, sheet);
 	case REPORT_CSV:
-		return report_csv_tree(style->out, sheet, over);
+		return report_csv_tree(style->out, sheet);
 	case REPORT_TEXT:
 		break;
 	}
@@ -63,7 +63,9 @@ static int order_tree(const struct report_options *o, const struct column_set *s
 static int print_tree(struct style *style, const struct report_options *o, const struct column_set *set,
 	struct profile *profile)
 {
-	struct report_over over = report_over(o, profile);
+	const struct report_over over = {.spreads = profile_spreads(profile),
+		.ranks = profile_quality(profile)->ranks,
+		.metric = *o->over_metric ? o->over_metric : NULL};
 	struct sheet sheet;
 	int r = o->output == REPORT_TEXT ? report_hot(style, o, set, profile) : 0;
 
@@ -73,11 +75,8 @@ static int print_tree(struct style *style, const struct report_options *o, const
 		r = make_tree_sheet(&sheet, o, set, profile);
 	if (r)
 		return r;
-	over.sheet = over.metric ? &sheet : NULL;
-	if (o->over_ranks && o->output == REPORT_TEXT)
-		r = report_over_ranks(style, o, profile_nodes(profile), &over);
-	else
-		r = print_nodes(style, o->over_ranks ? &over : NULL, &sheet);
+	sheet.over = o->over_ranks ? &over : NULL;
+	r = print_nodes(style, &sheet);
 	sheet_release(&sheet);
 	return r;
 }
@@ -93,7 +92,7 @@ static int print_reversed(struct style *style, const struct report_options *o, c
 	if (r)
 		return r;
 	if (ordered)
-		r = print_nodes(style, NULL, &sheet);
+		r = print_nodes(style, &sheet);
 	else
 		weights = sheet_weights(&sheet);
 	if (!ordered)
@@ -178,7 +177,7 @@ static int print_diff(struct style *style, const struct report_options *o, const
 	else if (o->output == REPORT_CSV)
 		r = report_csv_diff(style->out, o, &d);
 	else
-		r = report_diff(style, o, &d);
+		r = report_diff(style, &d);
 	difference_release(&d);
 	return r;
 }

@@ -104,6 +104,9 @@ void style_init(struct style *style, const struct report_options *options);
 /* Chooses the unit of times so that `largest` ns reads well. */
 void style_set_unit(struct style *style, uint64_t largest);
 
+/* The same for what adds up to `total`; columns that a time takes, with the blank in front. */
+int style_times(struct style *style, uint64_t total);
+
 /* "seconds": that unit in words. */
 const char *style_unit_words(const struct style *style);
 
@@ -134,27 +137,13 @@ void report_json_metrics(
 int report_hot(const struct style *style, const struct report_options *options, const struct column_set *set,
 	const struct profile *profile);
 
-/* ------------------------------------------------- report/spread.c */
+/* ------------------------------------------------- of the tree over ranks */
 
-/* What the columns over ranks are made of. */
 struct report_over {
 	const struct profile_spread *spreads;
 	uint64_t ranks;
 	const char *metric; /* whose they are; NULL: of time */
-	struct sheet *sheet; /* its first column; text only, NULL: of time */
 };
-
-struct report_over report_over(const struct report_options *options, const struct profile *profile);
-int report_over_ranks(struct style *style, const struct report_options *options,
-	const struct profile_node *nodes, const struct report_over *over);
-
-/* For scripts: members of JSON, headings and cells of CSV. `unit` behind the keys: "_ns" of times, else "".
- */
-#define REPORT_CSV_SPREAD(unit) \
-	"ranks,mean" unit ",min" unit ",min_rank,max" unit ",max_rank,deviation" unit ",imbalance"
-void report_json_spread(
-	struct json *json, const struct profile_spread *spread, uint64_t ranks, const char *unit);
-void report_csv_spread(struct csv *csv, const struct profile_spread *spread, uint64_t ranks);
 
 /* --------------- report/mpi.c, report/messages.c, report/ranks.c */
 

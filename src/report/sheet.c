@@ -52,14 +52,14 @@ void sheet_get_node(const void *nodes, size_t i, struct sheet_thing *ret)
 {
 	const struct profile_node *n = (const struct profile_node *)nodes + i;
 
-	*ret = (struct sheet_thing){field_values_of_node(n), n->parent, n->kind, true};
+	*ret = (struct sheet_thing){field_values_of_node(n), n->parent, n->kind, true, n};
 }
 
 void sheet_get_row(const void *rows, size_t i, struct sheet_thing *ret)
 {
 	const struct profile_row *r = (const struct profile_row *)rows + i;
 
-	*ret = (struct sheet_thing){field_values_of_row(r), 0, r->kind, false};
+	*ret = (struct sheet_thing){field_values_of_row(r), 0, r->kind, false, NULL};
 }
 
 /* The column that order, shares and heat go by: the first, or time if there can be no shares of that. */
@@ -216,13 +216,31 @@ double sheet_size_share(const struct sheet *s, size_t i)
 	return s->time ? (double)time_size(s, i) * 100 / (double)(s->time - s->waited) : 0;
 }
 
+/* What only nodes of a profile have. */
+static void add_of_node(const struct sheet *s, struct field_row *row, const struct profile_node *n)
+{
+	row->messages = n->messages;
+	row->sent = n->sent;
+	row->received = n->received;
+	row->least = n->least;
+	row->most = n->most;
+	if (s->over) {
+		row->spread = &s->over->spreads[n->spread];
+		row->ranks = s->over->ranks;
+	}
+}
+
 struct field_row sheet_row(const struct sheet *s, size_t i)
 {
 	struct field_row row = {.whole = s->time - s->waited, .rate = NAN, .rate_of_all = NAN};
 	struct sheet_thing thing, above;
 
+	if (s->base) {
+		row.whole = (uint64_t)s->whole;
+		row.before = i == s->count ? &s->base->rest : &s->pairs[i].before;
+	}
 	if (i == s->count) {
-		row.now.inclusive = s->rest;
+		row.now = s->rest;
 		return row;
 	}
 	s->get(s->things, i, &thing);
@@ -230,30 +248,44 @@ struct field_row sheet_row(const struct sheet *s, size_t i)
 	if (s->overflows)
 		row.now.samples = s->values[i * s->metrics + s->set->shown[0]].samples;
 	row.root = thing.is_tree && !i;
-	row.waited = row.root || !thing.is_tree ? 0 : waited_of(s, &thing, i);
+	if (s->base && thing.kind == PROFILE_ROOT) {
+		row.waited = row.now.blocked;
+		row.waited_before = row.before->blocked;
+	} else if (!s->base && thing.is_tree && i) {
+		row.waited = waited_of(s, &thing, i);
+	}
 	if (thing.is_tree) {
 		s->get(s->things, thing.parent, &above);
 		row.above = above.values.inclusive;
 	}
+	if (thing.node)
+		add_of_node(s, &row, thing.node);
 	return row;
 }
 
-void sheet_sum_add(const struct sheet *s, struct profile_value *sum, uint64_t *ns, size_t i)
+int sheet_sum_hidden(struct sheet *s, const struct walker *w, uint32_t parent)
 {
+	struct profile_value *sum = calloc(s->metrics + 1, sizeof(*sum));
+	uint32_t child, next, below;
 	struct sheet_thing thing;
 
-	s->get(s->things, i, &thing);
-	*ns += thing.values.inclusive;
-	for (size_t k = 0; s->values && k < s->metrics; k++)
-		sum[k].inclusive = (int64_t)((uint64_t)sum[k].inclusive +
-					     (uint64_t)s->values[i * s->metrics + k].inclusive);
-}
-
-void sheet_sum_end(struct sheet *s, const struct profile_value *sum, uint64_t ns)
-{
-	s->rest = ns;
-	columns_evaluate(s->set, sum, (double)ns / 1e9, 0, s->inclusive + s->count * s->set->count,
-		s->exclusive + s->count * s->set->count);
+	if (!sum)
+		return HYB_ENOMEM;
+	s->rest.inclusive = 0;
+	for (w->links(w->tree, parent, &child, &next); child; child = next) {
+		w->links(w->tree, child, &below, &next);
+		if (w->visible(w, child))
+			continue;
+		s->get(s->things, child, &thing);
+		s->rest.inclusive += thing.values.inclusive;
+		for (size_t k = 0; s->values && k < s->metrics; k++)
+			sum[k].inclusive = (int64_t)((uint64_t)sum[k].inclusive +
+						     (uint64_t)s->values[child * s->metrics + k].inclusive);
+	}
+	columns_evaluate(s->set, sum, (double)s->rest.inclusive / 1e9, 0,
+		s->inclusive + s->count * s->set->count, s->exclusive + s->count * s->set->count);
+	free(sum);
+	return 0;
 }
 
 /* -------------------------------------------------------------- machines */

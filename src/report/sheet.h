@@ -17,6 +17,7 @@ struct sheet_thing {
 	uint32_t parent; /* of a tree */
 	uint8_t kind; /* enum profile_kind */
 	bool is_tree;
+	const struct profile_node *node; /* of a profile's tree; else NULL */
 };
 
 /* A column of the text. */
@@ -26,7 +27,7 @@ struct sheet_column {
 	bool alone; /* a metric's exclusive value */
 	bool blank; /* where it is 0 */
 	bool hot; /* large shares are coloured */
-	int width;
+	int width; /* < 0: from the left */
 	const char *heading;
 	unsigned drop; /* where there is no room the lowest goes first; 0: it stays */
 };
@@ -45,8 +46,14 @@ struct sheet {
 	bool by_exclusive; /* order and size are those of the thing alone */
 	unsigned view; /* enum field_view */
 	uint64_t time, waited, least; /* ns: of all; of that outside all probes; what is less is left out */
-	uint64_t rest; /* ns: inclusive time of the row behind the last */
+	struct profile_values rest; /* of the row behind the last: its inclusive time */
+	const struct report_over *over; /* what nodes have over the ranks; or NULL */
+	/* Of a difference: what was before; else NULL. */
+	const struct sheet *base;
+	const struct profile_diff_node *pairs;
+	size_t column; /* what shares are of */
 	/* of the text: */
+	const struct field_column *list; /* what is shown; NULL: fields of the view, and metrics */
 	struct sheet_column *columns;
 	size_t column_count;
 	double *units; /* by column: ns that a printed 1.0 stands for, of times */
@@ -82,25 +89,26 @@ int sheet_cells(const struct sheet *sheet, const struct style *style, size_t i);
  */
 void sheet_name(const struct style *style, const struct column *column, double unit, int width);
 
-/* The first column alone, for a table that is all of it: its width, a value of it (hot by its share,
- * percent), and what it is. */
-int sheet_first_width(const struct sheet *sheet);
-int sheet_first_value(const struct sheet *sheet, const struct style *style, double value, double share);
-void sheet_first_name(const struct sheet *sheet, const struct style *style);
+/* Tables with columns of their own: the line of headings, and the cells of a row; columns taken. */
+void list_heading(
+	const struct style *style, const struct field_column *list, int time_width, const char *name);
+int list_cells(const struct style *style, const struct field_column *list, int time_width,
+	const struct field_row *row);
 
 /* report/tree.c: a tree, and a table. 0 or HYB_ENOMEM. */
 int report_tree(struct style *style, struct sheet *sheet);
 int report_flat(struct style *style, const struct profile_flat *flat, struct sheet *sheet);
+/* A tree under a heading; `time_width` as above. */
+int sheet_tree(struct style *style, struct sheet *sheet, int time_width, const char *name);
 
-/* report/machine.c; over: NULL without columns over ranks. */
-int report_json_tree(struct json *json, const struct sheet *sheet, const struct report_over *over);
-int report_csv_tree(FILE *out, const struct sheet *sheet, const struct report_over *over);
+/* report/machine.c */
+int report_json_tree(struct json *json, const struct sheet *sheet);
+int report_csv_tree(FILE *out, const struct sheet *sheet);
 void report_json_rows(struct json *json, const struct profile_flat *flat, const struct sheet *sheet);
 void report_csv_rows(FILE *out, const struct profile_flat *flat, const struct sheet *sheet);
 
-/* Adds up some into zeros; then the row behind the last is that of the sum. */
-void sheet_sum_add(const struct sheet *sheet, struct profile_value *sum, uint64_t *ns, size_t i);
-void sheet_sum_end(struct sheet *sheet, const struct profile_value *sum, uint64_t ns);
+/* Makes the row behind the last that of all children together that are not visible. 0 or HYB_ENOMEM. */
+int sheet_sum_hidden(struct sheet *sheet, const struct walker *walker, uint32_t parent);
 
 /* The member "metrics" of a thing, if there are any; of CSV the heading's (names with `prefix` in front) and
  * a thing's part. */

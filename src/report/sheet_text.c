@@ -17,23 +17,31 @@ static unsigned total_width(const struct sheet *s)
 	unsigned sum = 2;
 
 	for (size_t i = 0; i < s->column_count; i++)
-		sum += (unsigned)s->columns[i].width;
+		sum += (unsigned)abs(s->columns[i].width);
 	return sum;
 }
 
-static void choose_units(struct sheet *s)
+/* What a row has of a column; of times in seconds. */
+static double size_of(const struct sheet *s, size_t i, size_t column)
+{
+	return fabs(figure_seconds(&s->set->items[column], s->inclusive[i * s->set->count + column]));
+}
+
+/* Of a difference by the roots. */
+static void choose_units(struct sheet *s, const struct style *style)
 {
 	for (size_t c = 0; c < s->set->count; c++) {
-		double most = 0;
+		double most = s->base ? size_of(s->base, 0, c) : 0;
 
-		for (size_t i = 0; i < s->count; i++) {
-			double v =
-				fabs(figure_seconds(&s->set->items[c], s->inclusive[i * s->set->count + c]));
+		for (size_t i = 0; i < (s->base ? 1 : s->count); i++) {
+			double v = size_of(s, i, c);
 
 			most = v > most ? v : most;
 		}
 		s->units[c] = figure_unit(most);
 	}
+	if (s->base)
+		s->units[s->metrics] = style->unit;
 }
 
 /* Whether samples are those of the first column's overflow, not of the clock. */
@@ -112,6 +120,80 @@ static void add_metric(struct sheet *s, size_t shown)
 			       .drop = shown ? 3 + (unsigned)(s->set->shown_count - shown) : 0});
 }
 
+static bool has_room(const struct style *style, const struct field_column *c)
+{
+	return !style->cut || style->width >= c->room;
+}
+
+static int list_width(const struct field_column *c, int time_width)
+{
+	return c->width ? c->width : c->field->width ? c->field->width : time_width + c->field->wider;
+}
+
+static const char *list_name(const struct field_column *c)
+{
+	return c->heading ? c->heading : c->field->name;
+}
+
+static bool is_over_metric(const struct sheet *s)
+{
+	return s->over && s->over->metric;
+}
+
+/* The times over ranks of a metric are its values. */
+static void add_list(struct sheet *s, const struct style *style, int time_width)
+{
+	size_t metric = is_over_metric(s) ? s->set->shown[0] : SIZE_MAX;
+	int width = metric != SIZE_MAX ? figure_width(&s->set->items[metric]) : time_width;
+
+	for (const struct field_column *c = s->list; c->field; c++)
+		if (has_room(style, c))
+			add(s, (struct sheet_column){
+				       .field = metric == SIZE_MAX || c->field->value ? c->field : NULL,
+				       .metric = metric,
+				       .width = list_width(c, width),
+				       .heading = list_name(c),
+				       .hot = c->hot});
+}
+
+static const struct field_column pair_columns[] = {COLUMN(&fields[FIELD_BEFORE]),
+	COLUMN(&fields[FIELD_AFTER]), COLUMN(&fields[FIELD_CHANGE], .hot = true),
+	COLUMN(&fields[FIELD_CHANGE_PERCENT], .heading = "%", .width = 7),
+	COLUMN(&fields[FIELD_CHANGE_EXCLUSIVE], .heading = "excl", .hot = true), {0}};
+
+/* Of a metric, or of time, all but what the first one alone has: a share; behind metrics time has its change.
+ */
+static void add_pair(struct sheet *s, size_t column, size_t at, size_t groups, int time_width)
+{
+	bool time = column == s->metrics, behind = at && time && !is_shown(s, column);
+	int width = time ? time_width + (s->set->shown_count > 0) /* "time (ms)" */
+			 : figure_width(&s->set->items[column]);
+
+	for (const struct field_column *c = pair_columns; c->field; c++) {
+		bool share = c->field == &fields[FIELD_CHANGE_PERCENT];
+		bool alone = c->field == &fields[FIELD_CHANGE_EXCLUSIVE] && s->set->shown_count;
+
+		if ((behind && c->field != &fields[FIELD_CHANGE]) || (at && share))
+			continue;
+		add(s, (struct sheet_column){.field = c->field,
+			       .metric = s->set->shown_count ? column : SIZE_MAX,
+			       .hot = c->hot && column == s->column,
+			       .width = c->width ? c->width : width + (!time && c->field->sign),
+			       .heading = share && column != s->column ? "time %" : list_name(c),
+			       .drop = (unsigned)(alone ? groups - at
+						  : at  ? 2 * groups - at
+							: 0)});
+	}
+}
+
+static void add_pairs(struct sheet *s, int time_width)
+{
+	size_t shown = s->set->shown_count, groups = shown + !is_shown(s, s->metrics);
+
+	for (size_t i = 0; i < groups; i++)
+		add_pair(s, i < shown ? s->set->shown[i] : s->metrics, i, groups, time_width);
+}
+
 static void add_metrics(struct sheet *s, int time_width)
 {
 	const struct column *time = &s->set->items[s->metrics];
@@ -144,14 +226,18 @@ static void drop(struct sheet *s, unsigned number)
 int sheet_lay_out(struct sheet *s, const struct style *style, int time_width)
 {
 	unsigned room = style->width > NAME_ROOM ? style->width - NAME_ROOM : 0;
-	unsigned last = 4 + (unsigned)s->set->shown_count, has = has_of(s);
+	unsigned last = 4 + 2 * (unsigned)s->set->shown_count, has = has_of(s);
 
-	s->columns = calloc(3 * s->set->shown_count + FIELDS + 1, sizeof(*s->columns));
+	s->columns = calloc(5 * s->set->shown_count + FIELDS + 1, sizeof(*s->columns));
 	if (!s->columns)
 		return HYB_ENOMEM;
-	choose_units(s);
+	choose_units(s, style);
 	s->overflows = has_overflows(s);
-	if (s->set->shown_count)
+	if (s->base)
+		add_pairs(s, time_width);
+	else if (s->list)
+		add_list(s, style, time_width);
+	else if (s->set->shown_count)
 		add_metrics(s, time_width);
 	else
 		for (unsigned id = 0; id < FIELDS; id++)
@@ -209,18 +295,33 @@ static void put_groups(const struct sheet *s, const struct style *style)
 	fputc('\n', style->out);
 }
 
+/* Of the tree over ranks: what its columns are of. */
+static void put_over(const struct sheet *s, const struct style *style)
+{
+	size_t first = is_over_metric(s) ? s->set->shown[0] : s->metrics;
+	const struct column *c = &s->set->items[first];
+
+	if (is_over_metric(s))
+		fprintf(style->out, " (%s%s%s%s)", c->estimated ? "~" : "", c->name,
+			figure_is_time(c) ? ", " : "", figure_is_time(c) ? unit_name(s->units[first]) : "");
+	else
+		fprintf(style->out, " (%s)", style->unit_name);
+}
+
 void sheet_heading(const struct sheet *s, const struct style *style, const char *name)
 {
 	FILE *out = style->out;
 
 	fputc('\n', out);
 	style_ink(style, INK_DIM);
-	if (s->set->shown_count)
+	if (s->set->shown_count && !s->list)
 		put_groups(s, style);
 	for (size_t i = 0; i < s->column_count; i++)
 		fprintf(out, "%*s", s->columns[i].width, s->columns[i].heading);
 	fprintf(out, "  %s", name);
-	if (!s->set->shown_count)
+	if (s->over)
+		put_over(s, style);
+	else if (!s->set->shown_count && !s->list)
 		fprintf(out, " (%s)", style_unit_words(style));
 	fputc('\n', out);
 	style_ink(style, INK_PLAIN);
@@ -228,14 +329,17 @@ void sheet_heading(const struct sheet *s, const struct style *style, const char 
 
 /* ----------------------------------------------------------------- cells */
 
+/* What is too wide still has a blank in front. */
 static int put_cell(const struct style *style, const char *text, int width, double share)
 {
-	if (share >= WARM)
-		style_ink(style, share >= HOT ? INK_HOT : INK_WARM);
-	fprintf(style->out, "%*s", width, text);
-	if (share >= WARM)
+	int used;
+
+	if (fabs(share) >= WARM)
+		style_ink(style, share < 0 ? INK_PLACE : share >= HOT ? INK_HOT : INK_WARM);
+	used = fprintf(style->out, "%s%*s", (int)strlen(text) >= width && width > 0 ? " " : "", width, text);
+	if (fabs(share) >= WARM)
 		style_ink(style, INK_PLAIN);
-	return width;
+	return used;
 }
 
 /* Percent of what sizes go by: of a ratio there can be no shares. */
@@ -258,18 +362,80 @@ static int put_metric(
 	return put_cell(style, text, c->width, c->hot ? share_of(s, row, c->alone) : 0);
 }
 
+/* Where no rank has anything there is no mean of them. */
+static bool is_blank(const struct field *field, const struct field_row *row)
+{
+	return field->data & FIELD_OVER && !(row->spread && row->spread->ranks);
+}
+
 static int put_field(const struct sheet *s, const struct style *style, const struct sheet_column *c,
 	const struct field_row *row, size_t i)
 {
-	double value = c->metric == SIZE_MAX ? field_value(c->field, row) : share_of(s, i, false);
-	double share = c->hot && row->whole ? value * 100 / (double)row->whole : 0;
-	char text[FIGURE_SIZE];
+	bool shared = c->metric != SIZE_MAX && c->field == &fields[FIELD_PERCENT];
+	double value = shared ? share_of(s, i, false) : field_value(c->field, row);
+	char buffer[FIGURE_SIZE];
+	const char *text;
 
-	field_text(c->field, value, style->unit, text);
+	if (is_blank(c->field, row))
+		text = "";
+	else if (c->metric != SIZE_MAX && c->field->form == FIELD_TIME)
+		text = figure_value(&s->set->items[c->metric], value, s->units[c->metric], buffer);
+	else
+		text = field_text(c->field, value, style->unit, buffer);
 	if (s->view == FIELD_FLAT && c->metric == SIZE_MAX && c->field->form == FIELD_SHARE &&
 		value >= 100.05)
-		*text = 0; /* a row that has waited */
-	return put_cell(style, text, c->width, share);
+		text = ""; /* a row that has waited */
+	return put_cell(style, text, c->width, c->hot ? c->field->heat(row) * 100 : 0);
+}
+
+/* A part of a metric's difference. */
+static double pair_value(const struct sheet *s, const struct field *field, size_t column, size_t i)
+{
+	size_t at = i * s->set->count + column;
+
+	switch (field - fields) {
+	case FIELD_BEFORE:
+		return s->base->inclusive[at];
+	case FIELD_AFTER:
+		return s->inclusive[at];
+	case FIELD_CHANGE_EXCLUSIVE:
+		return s->exclusive[at] - s->base->exclusive[at];
+	}
+	return s->inclusive[at] - s->base->inclusive[at];
+}
+
+static int put_metric_pair(
+	const struct sheet *s, const struct style *style, const struct sheet_column *c, size_t i)
+{
+	bool is_share = c->field->form == FIELD_SHARE;
+	size_t column = is_share ? s->column : c->metric;
+	double value = pair_value(s, c->field, column, i), share = sheet_share(s, value);
+	char number[FIGURE_SIZE], text[FIGURE_SIZE + 1] = "";
+
+	if (is_share)
+		field_text(c->field, share, 1, text);
+	else if (c->field->sign || value != 0)
+		snprintf(text, sizeof(text), "%s%s", c->field->sign && value >= 0 ? "+" : "",
+			figure_value(&s->set->items[column], value, s->units[column], number));
+	return put_cell(style, text, c->width, c->hot && fabs(share) >= WARM ? copysign(HOT, share) : 0);
+}
+
+/* 0 of a side is left blank; of what is left out there is only its change. */
+static int put_pair(const struct sheet *s, const struct style *style, const struct sheet_column *c,
+	const struct field_row *row, size_t i)
+{
+	bool change = c->field == &fields[FIELD_CHANGE];
+	size_t column = c->field->form == FIELD_SHARE ? s->column : c->metric;
+	char text[FIGURE_SIZE];
+	double share;
+
+	if (i == s->count && !(change && !(c->metric != SIZE_MAX && s->set->items[c->metric].ratio)))
+		return put_cell(style, "", c->width, 0);
+	if (column != SIZE_MAX && column != s->metrics)
+		return put_metric_pair(s, style, c, i);
+	share = c->hot ? c->field->heat(row) * 100 : 0;
+	return put_cell(style, field_text(c->field, field_value(c->field, row), style->unit, text), c->width,
+		fabs(share) >= WARM ? copysign(HOT, share) : 0);
 }
 
 int sheet_cells(const struct sheet *s, const struct style *style, size_t i)
@@ -280,32 +446,39 @@ int sheet_cells(const struct sheet *s, const struct style *style, size_t i)
 	for (size_t k = 0; k < s->column_count; k++) {
 		const struct sheet_column *c = &s->columns[k];
 
-		used += c->field ? put_field(s, style, c, &row, i) : put_metric(s, style, c, i);
+		used += s->base    ? put_pair(s, style, c, &row, i)
+			: c->field ? put_field(s, style, c, &row, i)
+				   : put_metric(s, style, c, i);
 	}
 	return used + fprintf(style->out, "  ");
 }
 
-/* ------------------------------------------------ the first column alone */
+/* -------------------------------------------------- tables of their own */
 
-int sheet_first_width(const struct sheet *s)
+void list_heading(
+	const struct style *style, const struct field_column *list, int time_width, const char *name)
 {
-	return figure_width(&s->set->items[s->set->shown[0]]);
+	fputc('\n', style->out);
+	style_ink(style, INK_DIM);
+	for (; list->field; list++)
+		if (list->field->name && has_room(style, list))
+			fprintf(style->out, "%*s", list_width(list, time_width), list_name(list));
+	fprintf(style->out, "  %s\n", name);
+	style_ink(style, INK_PLAIN);
 }
 
-int sheet_first_value(const struct sheet *s, const struct style *style, double value, double share)
+int list_cells(const struct style *style, const struct field_column *list, int time_width,
+	const struct field_row *row)
 {
-	size_t first = s->set->shown[0];
 	char text[FIGURE_SIZE];
+	int used = 0;
 
-	figure_value(&s->set->items[first], value, s->units[first], text);
-	return put_cell(style, text, sheet_first_width(s), share);
-}
-
-void sheet_first_name(const struct sheet *s, const struct style *style)
-{
-	size_t first = s->set->shown[0];
-	const struct column *c = &s->set->items[first];
-
-	fprintf(style->out, "%s%s%s%s", c->estimated ? "~" : "", c->name, figure_is_time(c) ? ", " : "",
-		figure_is_time(c) ? unit_name(s->units[first]) : "");
+	for (; list->field; list++) {
+		if (!list->field->name || !has_room(style, list))
+			continue;
+		used += put_cell(style,
+			field_text(list->field, field_value(list->field, row), style->unit, text),
+			list_width(list, time_width), list->hot ? list->field->heat(row) * 100 : 0);
+	}
+	return used;
 }

@@ -55,6 +55,15 @@ void style_set_unit(struct style *style, uint64_t largest)
 	style->unit_name = largest >= 1000000000 ? "s" : largest >= 1000000 ? "ms" : "us";
 }
 
+int style_times(struct style *style, uint64_t total)
+{
+	int digits;
+
+	style_set_unit(style, total);
+	digits = snprintf(NULL, 0, "%.3f", (double)total / style->unit);
+	return (digits > 8 ? digits : 8) + 1;
+}
+
 const char *style_unit_words(const struct style *style)
 {
 	return style->unit == 1e9 ? "seconds" : style->unit == 1e6 ? "milliseconds" : "microseconds";

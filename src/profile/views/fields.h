@@ -5,6 +5,8 @@
 #ifndef HYB_FIELDS_H
 #define HYB_FIELDS_H
 
+#include <stddef.h>
+
 #include "base/csv.h"
 #include "base/json.h"
 #include "profile/metrics/figures.h"
@@ -28,6 +30,20 @@ enum field_id {
 	FIELD_CHANGE,
 	FIELD_CHANGE_PERCENT, /* of the whole */
 	FIELD_CHANGE_EXCLUSIVE,
+	FIELD_CALL_MEAN, /* of functions of MPI */
+	FIELD_CALL_LEAST,
+	FIELD_CALL_MOST,
+	FIELD_RANKS, /* of a spread over ranks */
+	FIELD_MEAN,
+	FIELD_LEAST,
+	FIELD_LEAST_RANK,
+	FIELD_MOST,
+	FIELD_MOST_RANK,
+	FIELD_DEVIATION,
+	FIELD_IMBALANCE,
+	FIELD_MESSAGES,
+	FIELD_SENT,
+	FIELD_RECEIVED,
 	FIELDS
 };
 
@@ -42,6 +58,10 @@ struct field_row {
 	uint64_t child_calls; /* of the nearest probes below */
 	double rate, rate_of_all; /* NAN: not known */
 	bool root; /* has no more than all */
+	uint64_t messages, sent, received, least, most; /* as in struct profile_node */
+	const struct profile_spread *spread; /* over so many `ranks`; NULL: not known */
+	uint64_t ranks;
+	const void *thing; /* of a table with rows of its own: the row */
 };
 
 struct profile_values field_values_of_node(const struct profile_node *node);
@@ -50,11 +70,27 @@ struct profile_values field_values_of_row(const struct profile_row *row);
 enum field_form {
 	FIELD_TIME, /* ns, shown in the unit of all times */
 	FIELD_SECONDS, /* ns, shown in seconds */
-	FIELD_SHARE, /* percent */
+	FIELD_DURATION, /* ns, each shown with a unit of its own */
+	FIELD_SHARE, /* percent; of 1 in JSON and CSV */
 	FIELD_COUNT,
+	FIELD_SIGNED,
+	FIELD_RANK, /* may have the bit HYB_RANK_FOREIGN; HYB_RANK_NONE: not known */
+	FIELD_AT_RANK, /* the same with an @ in front */
+	FIELD_TEXT, /* `at`: a char *; or `word` finds it */
+	FIELD_ID,
 };
 
-enum field_view { FIELD_TREE = 1, FIELD_REVERSE = 2, FIELD_FLAT = 4, FIELD_DIFF = 8 };
+enum field_view {
+	FIELD_TREE = 1,
+	FIELD_REVERSE = 2,
+	FIELD_FLAT = 4,
+	FIELD_DIFF = 8,
+	/* parts of the data of a tree */
+	FIELD_OVER = 16, /* over the ranks */
+	FIELD_OVER_METRIC = 32, /* the same of a metric: keys say no unit */
+	FIELD_TRAFFIC = 64, /* messages */
+	FIELD_EACH_CALL = 128,
+};
 
 /* What not every profile has. */
 enum field_need { FIELD_HAS_BLOCKED = 1, FIELD_HAS_CALLS = 2, FIELD_HAS_SAMPLES = 4, FIELD_HAS_RATE = 8 };
@@ -63,8 +99,12 @@ struct field {
 	const char *name; /* its heading */
 	const char *key; /* in JSON, CSV and pages; NULL: it is in none */
 	enum field_form form;
-	int width; /* columns of text; 0: as wide as times are, `wider` added */
+	const char *group; /* in JSON the object it is in, in CSV in front of the key; or NULL */
+	int width; /* columns of text; 0: as wide as times are, `wider` added; < 0: from the left */
 	int wider;
+	const char *unknown; /* what stands in the place of a rank that is not known; or NULL */
+	int digits; /* behind the point, in JSON and CSV, of what `value` finds */
+	bool json_only; /* not in CSV */
 	bool sign; /* a difference */
 	double least; /* what is less is left blank; 0: nothing is */
 	unsigned needs; /* enum field_need */
@@ -73,13 +113,34 @@ struct field {
 	unsigned text, screen, data, adds;
 	/* Where the screen is narrow: the lowest get room first; those of `early` views before metrics. */
 	unsigned priority, early;
-	size_t at; /* of a plain amount: where it is in struct profile_values; 0: `value` finds it */
+	/* Of a plain amount: where it is in struct field_row; with `size` (its bytes): in `thing`. Both 0:
+	 * `value` finds it, or `word`. */
+	size_t at, size;
 	double (*value)(const struct field_row *row);
+	const char *(*word)(const struct field_row *row);
 	double (*heat)(
 		const struct field_row *row); /* share of the whole that gives it its colour; or NULL */
 };
 
 extern const struct field fields[FIELDS];
+
+/* A column where not all of a view is shown: what is 0 here is as in the field. */
+struct field_column {
+	const struct field *field; /* NULL: behind the last */
+	const char *heading;
+	int width;
+	unsigned room; /* columns of a terminal from which it is shown */
+	bool hot; /* coloured by its heat */
+};
+
+/* Tables with rows of their own have fields of their own in the list of their columns: those without a name
+ * are not in the text, those without a key are nowhere else. */
+#define COLUMN(field_, ...) \
+	{ \
+		.field = (field_), __VA_ARGS__ \
+	}
+#define FIELD(...) (&(const struct field){__VA_ARGS__})
+#define FIELD_OF(type, member) .at = offsetof(type, member), .size = sizeof(((type *)0)->member)
 
 double field_value(const struct field *field, const struct field_row *row); /* NAN: not known */
 
@@ -97,5 +158,9 @@ void field_json(struct json *json, const char *key, const struct field *field, c
 void fields_json(struct json *json, const struct field_row *row, unsigned view);
 void fields_csv_heading(struct csv *csv, const char *prefix, unsigned view);
 void fields_csv(struct csv *csv, const struct field_row *row, unsigned view);
+/* The same of a list. */
+void field_list_json(struct json *json, const struct field_column *list, const struct field_row *row);
+void field_list_csv_heading(struct csv *csv, const struct field_column *list);
+void field_list_csv(struct csv *csv, const struct field_column *list, const struct field_row *row);
 
 #endif

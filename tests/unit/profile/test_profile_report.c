@@ -55,8 +55,8 @@ static int print_tree(struct style *style, const struct report_options *options,
 
 	assert_int_equal(columns_init(&set, NULL, 0), 0);
 	assert_int_equal(sheet_make(&sheet, options, &set, NULL, nodes, count, sheet_get_node, false), 0);
-	r = options->output == REPORT_JSON  ? report_json_tree(&style->json, &sheet, NULL)
-	    : options->output == REPORT_CSV ? report_csv_tree(style->out, &sheet, NULL)
+	r = options->output == REPORT_JSON  ? report_json_tree(&style->json, &sheet)
+	    : options->output == REPORT_CSV ? report_csv_tree(style->out, &sheet)
 					    : report_tree(style, &sheet);
 	sheet_release(&sheet);
 	columns_release(&set);
@@ -226,7 +226,7 @@ static void test_diff(void **state)
 	assert_non_null(diff);
 	assert_int_equal(columns_init(&set, NULL, 0), 0);
 	assert_int_equal(difference_make(&d, &defaults, diff, &set), 0);
-	assert_int_equal(report_diff(open_screen(&screen), &defaults, &d), 0);
+	assert_int_equal(report_diff(open_screen(&screen), &d), 0);
 	close_screen(&screen, "\n"
 			      "   before    after   change      %     excl  call tree (seconds)\n"
 			      "    4.000    4.500   +0.500  +12.5   +0.000  [total]\n"

@@ -13,7 +13,7 @@
 
 #include "format/format.h"
 #include "profile_fixture.h"
-#include "report/report.h"
+#include "report/sheet.h"
 #include "profile/mpi/traffic.h"
 
 /* A terminal without colour, ASCII. */
@@ -172,10 +172,17 @@ static void test_over_ranks(void **state)
 {
 	struct report_options options = {.over_ranks = true, .threshold = 0.5};
 	struct profile *p = ring(&options, 4, 9);
-	struct report_over over = report_over(&options, p);
+	const struct report_over over = {profile_spreads(p), profile_quality(p)->ranks, NULL};
+	struct column_set set;
+	struct sheet sheet;
 	struct screen screen;
 
-	assert_int_equal(report_over_ranks(open_screen(&screen, 80), &options, profile_nodes(p), &over), 0);
+	assert_int_equal(columns_init(&set, NULL, 0), 0);
+	assert_int_equal(sheet_make(&sheet, &options, &set, NULL, profile_nodes(p), profile_count(p),
+				 sheet_get_node, false),
+		0);
+	sheet.over = &over;
+	assert_int_equal(report_tree(open_screen(&screen, 80), &sheet), 0);
 	close_screen(&screen,
 		"\n"
 		"    total     mean      min@rank       max@rank   imb %  call tree, 4 ranks (us)\n"
@@ -185,6 +192,8 @@ static void test_over_ranks(void **state)
 		"   20.000    5.000    2.000@0        8.000@3       60.0  | |-MPI_Recv\n"
 		"   10.000    2.500    1.000@0        4.000@3       60.0  | `-MPI_Send\n"
 		"   50.000   12.500    5.000@0       20.000@3       60.0  `-main:prog.c:9\n");
+	sheet_release(&sheet);
+	columns_release(&set);
 	profile_free(p);
 }
 
