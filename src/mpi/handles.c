@@ -7,8 +7,10 @@
  * each that was there before.
  *
  * Processes of another world have no world rank here. Those that were spawned are told the identity of the
- * communicator with their parents (spawn.c), and what is made of it follows from that. What a side of
- * MPI_Comm_connect, MPI_Comm_accept or MPI_Comm_join takes for its identity is not what the other side does.
+ * communicator with their parents (spawn.c), and what is made of it follows from that: also, by their places
+ * in it, what only the new members of several worlds call (bridges.h). Where worlds have nothing in common,
+ * what a side of MPI_Comm_connect, MPI_Comm_accept or MPI_Comm_join takes for its identity is not what the
+ * other side does.
  */
 #include "mpi/handles.h"
 
@@ -16,6 +18,7 @@
 #include <string.h>
 
 #include "base/launch.h"
+#include "mpi/bridges.h"
 #include "mpi/files.h"
 #include "mpi/ranks.h"
 #include "mpi/table.h"
@@ -194,6 +197,12 @@ static uint64_t place_of(
 	return (uint64_t)place;
 }
 
+/* Of two groups, or of one and 0, from what both sides know in the same order. */
+static void set_identity_of_groups(struct handle *handle, uint64_t from, uint64_t own, uint64_t other)
+{
+	handle->identity = unique(handle->second ? mix(mix(from, other), own) : mix(mix(from, own), other));
+}
+
 /*
  * Of all members. Which group of an inter-communicator is the first one is told by who is in front in the
  * world, so that both sides have them in the same order.
@@ -201,14 +210,21 @@ static uint64_t place_of(
 static void set_gathered_identity(struct handle *handle, uint64_t salt)
 {
 	uint64_t own = ranks_hash(handle->members, handle->size), other = 0;
-	uint64_t identity = mix(mix(mix(world.identity, SALT_GATHERED), handle->kind), salt);
 
 	if (handle->remote) {
 		other = ranks_hash(handle->peers, handle->n_peers);
 		handle->second = handle->n_peers && ranks_at(handle->peers, 0) < ranks_at(handle->members, 0);
 	}
-	handle->identity =
-		unique(handle->second ? mix(mix(identity, other), own) : mix(mix(identity, own), other));
+	set_identity_of_groups(
+		handle, mix(mix(mix(world.identity, SALT_GATHERED), handle->kind), salt), own, other);
+}
+
+/* Of members of several worlds. */
+static void set_bridged_identity(struct handle *handle, const struct bridge_places *places, uint64_t salt)
+{
+	handle->second = places->second;
+	set_identity_of_groups(
+		handle, mix(mix(places->bridge, SALT_GATHERED), salt), places->own, places->other);
 }
 
 /* A communicator that this process knows nothing of yet; NULL: it has none. */
@@ -251,6 +267,7 @@ void comm_created(MPI_Comm parent, MPI_Comm comm)
 		return;
 	handle->second = handle->remote && from->second;
 	handle->identity = made_identity(from, number, HYB_HANDLE_COMM, place_of(handle, comm, from, parent));
+	bridge_keep(handle, comm);
 	publish(handle, handle_key(comm), from->identity, NULL);
 }
 
@@ -311,10 +328,14 @@ void comm_grouped(MPI_Comm parent, MPI_Comm comm, int tag)
 void comm_gathered(MPI_Comm comm, uint64_t salt, const char *name)
 {
 	struct handle *handle = describe_new(comm);
+	struct bridge_places places;
 
 	if (!handle)
 		return;
-	set_gathered_identity(handle, salt);
+	if (bridge_find(handle, comm, &places))
+		set_bridged_identity(handle, &places, salt);
+	else
+		set_gathered_identity(handle, salt);
 	publish(handle, handle_key(comm), 0, name);
 }
 
@@ -335,6 +356,7 @@ void comm_parent(MPI_Comm comm)
 	if (told && handle->remote) {
 		handle->identity = strtoull(told, NULL, 16);
 		handle->second = true;
+		bridge_keep(handle, comm);
 	}
 	publish(handle, handle_key(comm), 0, "parent");
 	made = 0;

@@ -238,9 +238,9 @@ def may_spawn(mpi, tmp_path):
         pytest.skip("this MPI cannot spawn here")
 
 
-# Of 2 ranks: messages between the groups, 5 each way, twice; and once round each communicator of both worlds.
-WORLDS = {"world": (4 * 5 * 2 * 2 + 4 + 4 + 3, 8), "multiple": (4 * 5 * 2 * 2 + 4 + 4 + 3, 8),
-          "self": (2 * (2 * 5 * 2 * 2 + 3 + 3 + 2), 16)}
+# Of 2 ranks: messages between two groups, 5 each way, five times; and once round each communicator of both worlds.
+WORLDS = {"world": (4 * 5 * 2 * 5 + 4 + 4 + 3, 9), "multiple": (4 * 5 * 2 * 5 + 4 + 4 + 3, 9),
+          "self": (2 * (2 * 5 * 2 * 5 + 3 + 3 + 2), 18)}
 
 
 @pytest.mark.parametrize("outside", [False, True], ids=["below mpiexec", "around mpiexec"])
@@ -263,8 +263,8 @@ def test_worlds(mpi, ranks, tmp_path, mode, outside):
         assert lines["MPI_SEND"] == lines["MPI_RECV"] == messages
         assert lines["MPI_COLLECTIVE_END"] == lines["MPI_COLLECTIVE_BEGIN"] > 2 * collectives
         parents, members, groups = (1, 3, 2) if mode == "self" else (2, 4, 1)
-        # Spawned; duplicated, merged and split; and one without its first.
-        assert lines["COMM_CREATE"] == groups * (parents + 3 * members + members - 1)
+        # Spawned; duplicated, merged, connected, met again, split, met again, split; and one without its first.
+        assert lines["COMM_CREATE"] == groups * (parents + 7 * members + members - 1)
 
 
 NOT_THERE = """

@@ -64,8 +64,36 @@ static void go_round(MPI_Comm comm)
 	MPI_Barrier(comm);
 }
 
+/* Two groups that know each other by `all` alone: those of the worlds, and two with a part of each. */
+static void meet_again(MPI_Comm all, MPI_Comm own, int is_child)
+{
+	char port[MPI_MAX_PORT_NAME] = "";
+	MPI_Comm inter, part;
+	int rank, size;
+
+	MPI_Comm_rank(all, &rank);
+	MPI_Comm_size(own, &size);
+	if (!rank)
+		MPI_Open_port(MPI_INFO_NULL, port);
+	MPI_Bcast(port, sizeof(port), MPI_CHAR, 0, all);
+	if (is_child)
+		MPI_Comm_connect(port, MPI_INFO_NULL, 0, own, &inter);
+	else
+		MPI_Comm_accept(port, MPI_INFO_NULL, 0, own, &inter);
+	talk(inter, is_child);
+	MPI_Comm_disconnect(&inter);
+	MPI_Intercomm_create(own, 0, all, is_child ? 0 : size, 9, &inter);
+	talk(inter, is_child);
+	MPI_Comm_free(&inter);
+	MPI_Comm_split(all, rank % 2, 0, &part);
+	MPI_Intercomm_create(part, 0, all, rank % 2 ? 0 : 1, 10, &inter);
+	talk(inter, rank % 2);
+	MPI_Comm_free(&inter);
+	MPI_Comm_free(&part);
+}
+
 /* On what is made of the communicator of both worlds. */
-static void mix_worlds(MPI_Comm inter, int is_child)
+static void mix_worlds(MPI_Comm inter, MPI_Comm own, int is_child)
 {
 	MPI_Comm all, part, dup;
 	MPI_Group group, some;
@@ -78,6 +106,7 @@ static void mix_worlds(MPI_Comm inter, int is_child)
 	MPI_Comm_rank(all, &rank);
 	MPI_Comm_size(all, &size);
 	go_round(all);
+	meet_again(all, own, is_child);
 	MPI_Comm_split(all, rank % 2, -rank, &part);
 	go_round(part);
 	MPI_Comm_free(&part);
@@ -114,15 +143,16 @@ static MPI_Comm start(char *program, char *mode)
 
 int main(int argc, char **argv)
 {
-	MPI_Comm inter, parent;
+	MPI_Comm inter, parent, own;
 	int rank;
 
 	MPI_Init(&argc, &argv);
 	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
 	MPI_Comm_get_parent(&parent);
 	inter = parent == MPI_COMM_NULL ? start(argv[0], argv[1]) : parent;
+	own = parent == MPI_COMM_NULL && !strcmp(argv[1], "self") ? MPI_COMM_SELF : MPI_COMM_WORLD;
 	talk(inter, parent != MPI_COMM_NULL);
-	mix_worlds(inter, parent != MPI_COMM_NULL);
+	mix_worlds(inter, own, parent != MPI_COMM_NULL);
 	MPI_Comm_disconnect(&inter);
 	if (parent == MPI_COMM_NULL && !rank)
 		puts("done");
