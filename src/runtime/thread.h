@@ -169,8 +169,10 @@ bool thread_catch_up(struct thread *t, uintptr_t frame);
 /* Busy until the function with that frame, or a caller of it, makes it ready. */
 static inline bool thread_busy_in(struct thread *t, uintptr_t frame)
 {
-	if (unlikely(t->state != THREAD_READY))
-		return t->state == THREAD_PENDING && thread_catch_up(t, frame);
+	uint32_t state = t->state; /* read once: a handler makes what is pending ready */
+
+	if (unlikely(state != THREAD_READY))
+		return state == THREAD_PENDING && thread_catch_up(t, frame);
 	t->busy_sp = frame;
 	t->state = THREAD_BUSY;
 	signal_barrier();
