@@ -75,7 +75,7 @@ module hybrid
       module procedure leave_region, leave_by_name
    end interface hybrid_leave
 
-   ! Records a value of a counter, now, on this thread. Only in the trace.
+   ! Records the value that a counter has now on this thread: a total, no increment. See hybrid_count() in hybrid.h.
    interface hybrid_count
       module procedure count_int32, count_int64, count_real32, count_real64
    end interface hybrid_count

@@ -12,7 +12,7 @@
  *     {
  *             HYBRID_ENTER("solve");
  *             for (...)
- *                     hybrid_count(&residual, r);
+ *                     hybrid_count_real(&residual, r);
  *             HYBRID_LEAVE("solve");
  *     }
  *
@@ -130,13 +130,13 @@ __attribute__((weak, visibility("hidden"), constructor(101))) void hybrid_api_fi
 	} while (0)
 /* clang-format on */
 
-/* Whether this run is measured. */
+/* Whether this process is measured: 1 or 0. */
 HYBRID_INLINE_ int hybrid_measured(void)
 {
 	return hybrid_api_pointer_ != (const struct hybrid_api *)0;
 }
 
-/* Enters and leaves a region; as cheap as a probe can be. */
+/* Enters and leaves a region (not NULL, which the caller keeps); the cheapest probes. */
 HYBRID_INLINE_ void hybrid_enter(struct hybrid_region *region)
 {
 	HYBRID_CALL_(enter, (region));
@@ -147,7 +147,10 @@ HYBRID_INLINE_ void hybrid_leave(struct hybrid_region *region)
 	HYBRID_CALL_(leave, (region));
 }
 
-/* The same with a name that is made at run time: a look-up of the name more. */
+/*
+ * The same by a name that is made at run time: `length` bytes, which need no NUL and are the caller's. Each
+ * call also looks the name up.
+ */
 HYBRID_INLINE_ void hybrid_enter_name(const char *name, size_t length)
 {
 	HYBRID_CALL_(enter_name, (name, length));
@@ -159,9 +162,9 @@ HYBRID_INLINE_ void hybrid_leave_name(const char *name, size_t length)
 }
 
 /*
- * Records a value of a counter, now, on this thread: the total so far, no increment. In the trace; and where
- * it is a metric (hybrid-run -m user::NAME, whole numbers, each thread its own total), for regions and
- * samples.
+ * Records the value that a counter has now on this thread: a total, no increment, in the unit given to
+ * HYBRID_COUNTER_INIT. The value goes to the trace. As a metric (hybrid-run -m user::NAME; a real number is
+ * cut to a whole one) each thread has a total of its own, and regions and samples get its growth.
  */
 HYBRID_INLINE_ void hybrid_count(struct hybrid_counter *counter, int64_t value)
 {
@@ -174,9 +177,9 @@ HYBRID_INLINE_ void hybrid_count_real(struct hybrid_counter *counter, double val
 }
 
 /*
- * Splits the innermost open region by the value of a parameter: what follows in
- * this instance stands below "key=value" in the tree, until the region is left or the key gets another value.
- * Different keys nest in the order of the calls.
+ * Splits the innermost open region of this thread by the value of a parameter: what follows in this instance
+ * is below "key=value" in the tree, until the region is left or the key gets another value. Different keys
+ * nest in the order of the calls. Both strings end with a NUL.
  */
 HYBRID_INLINE_ void hybrid_parameter(const char *key, const char *value)
 {
@@ -188,16 +191,16 @@ HYBRID_INLINE_ void hybrid_parameter_int(const char *key, int64_t value)
 	HYBRID_CALL_(parameter_int, (key, value));
 }
 
-/* A moment with a text, in the trace. */
+/* Records the current moment with a text, in the trace of this thread. Each call copies the text to the file.
+ */
 HYBRID_INLINE_ void hybrid_marker(const char *text)
 {
 	HYBRID_CALL_(marker, (text));
 }
 
 /*
- * Stops and restarts measuring of the process; calls do not nest. The calling
- * thread obeys at once, others at their next sample. The time between shows as
- * the region "(paused)".
+ * Stop and restart the measurement of all threads of the process; calls do not nest. The calling thread stops
+ * at once, the others at their next sample. The time between is that of the region "(paused)".
  */
 HYBRID_INLINE_ void hybrid_pause(void)
 {
@@ -209,21 +212,21 @@ HYBRID_INLINE_ void hybrid_resume(void)
 	HYBRID_CALL_(resume, ());
 }
 
-/* A fact about the run, kept in the experiment. */
+/* Keeps a fact about the process in the experiment. Each call adds one, also with the same key. */
 HYBRID_INLINE_ void hybrid_metadata(const char *key, const char *value)
 {
 	HYBRID_CALL_(metadata, (key, value));
 }
 
-/* Names the calling thread (63 bytes are kept). */
+/* Names the calling thread; the last name counts, and 63 bytes of it are kept. */
 HYBRID_INLINE_ void hybrid_thread_name(const char *name)
 {
 	HYBRID_CALL_(thread_name, (name));
 }
 
 /*
- * Enter and leave by a constant name. Both find the region by name where they
- * stand, so the pair may stand in different functions.
+ * Enter and leave the region of a constant name. They may stand in different functions, since the region is
+ * found by its name.
  */
 /* clang-format off */
 #define HYBRID_ENTER(name_) \
