@@ -4,6 +4,7 @@
 
 #define CHECK_SAMPLES 16u /* how often the budget is looked at */
 #define CHECKS 2u /* so often in a row: the first samples of a thread pay for page faults and rules */
+#define LONG 500000u /* ns: a handler that may have waited for the core, however long they usually are */
 #define LONGEST 100000000u /* ns: ten samples a second are always affordable */
 
 /* The multiple of the wanted period from `period` on: a sample stands for a whole number of those. */
@@ -53,7 +54,7 @@ void budget_count(struct thread *t, uint64_t ticks, uint64_t cpu, int event)
 
 	if (!t->usual_ticks)
 		t->usual_ticks = most = rt.handler_usual;
-	if (ticks > most) {
+	if (ticks > most || (double)ticks * rt.tick_ns > LONG) {
 		uint64_t ran = (uint64_t)((double)(clock_ns(CLOCK_THREAD_CPUTIME_ID) - cpu) / rt.tick_ns);
 
 		ticks = ran < ticks ? ran : ticks;

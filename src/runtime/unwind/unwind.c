@@ -10,6 +10,8 @@
 #include "guess.h"
 
 #define HELPER_STACK 0x100000u /* bytes that helpers of a probe may have used */
+#define MAX_EFFORT 1024u /* guesses of some us each: ten samples a second have to be affordable */
+#define SEARCH_EFFORT 8u /* where the way that was learned does not lead to the caller */
 #define MAX_EVALUATIONS 100000u /* that are counted on a stack */
 
 /* The frame that the walk stands at. */
@@ -20,6 +22,7 @@ struct walk {
 	uintptr_t pc; /* interrupted instruction, or return address */
 	uintptr_t sp, rbp;
 	bool exact; /* pc was interrupted, no call is in front of it */
+	unsigned effort; /* of guesses so far */
 	bool beyond; /* outside of the snippet: evaluations are counted, nothing else */
 	bool full; /* all steps by the interpreter: some frame needs other registers */
 	bool regs_hold; /* `regs` are this frame's */
@@ -129,10 +132,13 @@ static enum step step_guess(struct walk *w, const struct unwind_rule *rule)
 
 	if (w->stack.hi && w->sp >= w->stack.hi) /* the loader's first instructions */
 		return stop(w, UNWIND_OUTERMOST);
+	if (w->effort >= MAX_EFFORT)
+		return stop(w, UNWIND_TOO_DEEP);
 	if (!guess_caller(&frame, &w->stack))
 		return stop(w, UNWIND_NO_RULE);
 	if (frame.how != rule->cfa)
 		unwind_cache_learn(pc, frame.how);
+	w->effort += frame.how && frame.how == rule->cfa ? 1 : SEARCH_EFFORT;
 	w->u->guessed++;
 	w->regs_hold = false;
 	return step_to(w, frame.sp, frame.pc, frame.rbp);
@@ -286,6 +292,7 @@ static void begin(struct walk *w)
 
 	load_context(w, u->context);
 	u->count = u->natives = u->guessed = 0;
+	w->effort = 0;
 	w->beyond = false;
 	if (u->python)
 		python_walk_begin(u->python, u->thread_lo, u->thread_hi);

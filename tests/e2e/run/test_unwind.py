@@ -168,6 +168,35 @@ def test_too_deep_is_cut_and_counted(measure):
     assert cut and sum(n["inclusive_ns"] for n in cut) > 0
 
 
+def test_guesses_are_bounded(measure, compile_c):
+    """5,000 frames without unwind information: each costs some us, so that the outer ones are left out."""
+    source = """
+#include <time.h>
+static volatile unsigned long sum;
+static __attribute__((noinline)) int deep(int depth)
+{
+	struct timespec t = {0, 0};
+
+	if (depth)
+		return deep(depth - 1) + 1;
+	while (t.tv_nsec < 300000000 && !t.tv_sec) {
+		for (int i = 0; i < 100000; i++)
+			sum += i;
+		clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+	}
+	return 0;
+}
+int main(void)
+{
+	return deep(5000) != 5000;
+}
+"""
+    flags = ["-fno-asynchronous-unwind-tables", "-fno-optimize-sibling-calls"]
+    quality = measure(compile_c(source, *flags), options=["-q"]).report("--quality")["quality"]
+    assert quality["partial"]["too_deep"] >= 0.8 * quality["samples"] > 20
+    assert quality["frames_guessed"] <= 1024 * quality["samples"]
+
+
 @pytest.mark.parametrize("stripped", ["-s", "-Wl,--build-id=none"])
 def test_stripped_program(measure, compile_c, stripped):
     """Without symbols the paths are still paths: .eh_frame stays."""
