@@ -274,8 +274,7 @@ static int take_bound(struct convert_options *options, int option)
 		options->mode = PROFILE_CALLSITE;
 		return 0;
 	}
-	fputs("hybrid-convert: try --help\n", stderr);
-	return -1;
+	return 0;
 }
 
 /* As convert_options_parse(). */
@@ -320,10 +319,15 @@ static int take(struct convert_options *options, int option)
 int convert_options_parse(struct convert_options *options, int argc, char **argv)
 {
 	bool given[OPTION_VERSION - OPTION_SAMPLES + 1] = {false};
+	char text[ARGUMENT_TEXT];
 	int option, r;
 
 	*options = (struct convert_options){.mode = PROFILE_FUNCTION, .threshold = -1};
+	opterr = 0;
 	while ((option = getopt_long(argc, argv, "t:o:fqj:h", known_options, NULL)) != -1) {
+		if (option == '?')
+			return convert_failed(
+				"%s; see hybrid-convert --help", argument_refused(known_options, argv, text));
 		r = take(options, option);
 		if (r)
 			return r;

@@ -1,11 +1,23 @@
-/* Values of options that several programs have. Each function: NULL, or what a user is to give instead. */
+/* Options: what getopt_long() refuses, and values that several programs have. */
 #ifndef HYB_ARGUMENT_H
 #define HYB_ARGUMENT_H
 
 #include <errno.h>
+#include <getopt.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+
+#define ARGUMENT_TEXT 256
+
+/* The long name of the option with that `val`; NULL: there is none. */
+const char *argument_name(const struct option *options, int value);
+
+/* What is wrong with what getopt_long() has just returned '?' for, with names that are near. Returns `text`.
+ */
+const char *argument_refused(const struct option *options, char *const *argv, char text[ARGUMENT_TEXT]);
+
+/* ---- Values. Each function: NULL, or what a user is to give instead. */
 
 static inline const char *argument_number(const char *value, unsigned long most, uint32_t *ret)
 {

@@ -5,6 +5,7 @@
 #include <getopt.h>
 #include <stdlib.h>
 
+#include "base/argument.h"
 #include "import/input.h"
 
 enum { STATUS_OK = 0, STATUS_FAILED = 1, STATUS_USAGE = 2 };
@@ -155,8 +156,10 @@ static int parse(int argc, char **argv, struct out *out, unsigned *what)
 		{"version", no_argument, NULL, OPTION_VERSION},
 		{0},
 	};
+	char text[ARGUMENT_TEXT];
 	int option;
 
+	opterr = 0;
 	while ((option = getopt_long(argc, argv, "h", options, NULL)) != -1) {
 		switch (option) {
 		case OPTION_JSON:
@@ -170,7 +173,8 @@ static int parse(int argc, char **argv, struct out *out, unsigned *what)
 			puts("hybrid-dump " HYBRID_VERSION);
 			return STATUS_OK;
 		case '?':
-			fputs("hybrid-dump: try --help\n", stderr);
+			fprintf(stderr, "hybrid-dump: %s\nhybrid-dump: try --help\n",
+				argument_refused(options, argv, text));
 			return STATUS_USAGE;
 		default:
 			*what |= (unsigned)option;

@@ -86,7 +86,7 @@ void difference_release(struct difference *d)
 
 bool difference_shows(const struct difference *d, const struct report_options *options, uint32_t node)
 {
-	double least = options->threshold / 100 * d->whole;
+	double least = options->look.threshold / 100 * d->whole;
 
 	return d->nodes[node].change >= (d->column == d->set->metrics ? floor(least) : least); /* whole ns */
 }
@@ -157,7 +157,7 @@ static void put_rest(const struct walker *w, uint32_t parent, uint32_t hidden)
 	walk_guides(p->style, w);
 	style_ink(p->style, INK_DIM);
 	fprintf(p->style->out, "(%" PRIu32 " that changed by less than %g %%)\n", hidden,
-		after->options->threshold);
+		after->options->look.threshold);
 	style_ink(p->style, INK_PLAIN);
 }
 

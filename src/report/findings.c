@@ -60,7 +60,7 @@ static void put_finding(const struct style *style, const struct profile_node *no
 /* The threshold is for what costs time. */
 static bool is_shown(const struct report_options *o, const struct finding *f)
 {
-	return !f->severity || f->share * 100 >= o->threshold;
+	return !f->severity || f->share * 100 >= o->look.threshold;
 }
 
 static void put_text(const struct style *style, const struct report_options *o,
@@ -72,7 +72,7 @@ static void put_text(const struct style *style, const struct report_options *o,
 		if (is_shown(o, &findings->items[i]))
 			put_finding(style, nodes, findings, i, ++shown);
 	if (shown < findings->count)
-		fprintf(style->out, "\n(%zu more below %g %%)\n", findings->count - shown, o->threshold);
+		fprintf(style->out, "\n(%zu more below %g %%)\n", findings->count - shown, o->look.threshold);
 	else if (!findings->count)
 		fputs("\nnothing was found\n", style->out);
 }

@@ -96,7 +96,8 @@ static void share_all_time(struct sheet *sheet, const struct profile_node *nodes
 		sheet->waited += parts || nodes[i].kind == PROFILE_ROOT ? nodes[i].blocked : 0;
 	if (sheet->waited >= sheet->time)
 		sheet->waited = 0;
-	sheet->least = (uint64_t)(sheet->options->threshold / 100 * (double)(sheet->time - sheet->waited));
+	sheet->least =
+		(uint64_t)(sheet->options->look.threshold / 100 * (double)(sheet->time - sheet->waited));
 }
 
 static int put_text(struct style *style, const struct profile *profile, struct sheet *sheet)

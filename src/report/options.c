@@ -10,32 +10,19 @@ enum {
 	OPTION_TREE = 256,
 	OPTION_REVERSE,
 	OPTION_FLAT,
-	OPTION_CALLSITES,
-	OPTION_ROUTINES,
-	OPTION_FUNCTIONS,
-	OPTION_PYTHON_INTERNALS,
 	OPTION_BY_THREAD,
 	OPTION_BY_RANK,
 	OPTION_OVER_RANKS,
-	OPTION_RANKS,
 	OPTION_MPI,
 	OPTION_MESSAGES,
 	OPTION_UNMATCHED,
 	OPTION_FINDINGS,
-	OPTION_MPI_INTERNALS,
 	OPTION_DEPTH,
-	OPTION_THRESHOLD,
 	OPTION_SORT,
 	OPTION_FULL_PATHS,
 	OPTION_SERIAL,
 	OPTION_JSON,
 	OPTION_CSV,
-	OPTION_NO_COLOR,
-	OPTION_COLOR,
-	OPTION_DIFF,
-	OPTION_PROCESS,
-	OPTION_THREAD,
-	OPTION_METRICS_FILE,
 	OPTION_QUALITY,
 	OPTION_FOLD,
 	OPTION_FOLD_SVG,
@@ -45,36 +32,23 @@ enum {
 };
 
 static const struct option long_options[] = {
+	LOOK_OPTIONS,
 	{"tree", no_argument, NULL, OPTION_TREE},
 	{"reverse", no_argument, NULL, OPTION_REVERSE},
 	{"flat", optional_argument, NULL, OPTION_FLAT},
-	{"callsites", no_argument, NULL, OPTION_CALLSITES},
-	{"routines", no_argument, NULL, OPTION_ROUTINES},
-	{"functions", no_argument, NULL, OPTION_FUNCTIONS},
-	{"python-internals", no_argument, NULL, OPTION_PYTHON_INTERNALS},
 	{"mpi", no_argument, NULL, OPTION_MPI},
 	{"messages", no_argument, NULL, OPTION_MESSAGES},
 	{"unmatched", no_argument, NULL, OPTION_UNMATCHED},
 	{"findings", no_argument, NULL, OPTION_FINDINGS},
-	{"mpi-internals", no_argument, NULL, OPTION_MPI_INTERNALS},
 	{"by-thread", no_argument, NULL, OPTION_BY_THREAD},
 	{"by-rank", no_argument, NULL, OPTION_BY_RANK},
 	{"over-ranks", no_argument, NULL, OPTION_OVER_RANKS},
-	{"ranks", required_argument, NULL, OPTION_RANKS},
 	{"depth", required_argument, NULL, OPTION_DEPTH},
-	{"threshold", required_argument, NULL, OPTION_THRESHOLD},
 	{"sort", required_argument, NULL, OPTION_SORT},
 	{"full-paths", no_argument, NULL, OPTION_FULL_PATHS},
 	{"serial", no_argument, NULL, OPTION_SERIAL},
 	{"json", no_argument, NULL, OPTION_JSON},
 	{"csv", no_argument, NULL, OPTION_CSV},
-	{"no-color", no_argument, NULL, OPTION_NO_COLOR},
-	{"color", optional_argument, NULL, OPTION_COLOR},
-	{"diff", required_argument, NULL, OPTION_DIFF},
-	{"process", required_argument, NULL, OPTION_PROCESS},
-	{"thread", required_argument, NULL, OPTION_THREAD},
-	{"metric", required_argument, NULL, 'm'},
-	{"metrics-file", required_argument, NULL, OPTION_METRICS_FILE},
 	{"quality", no_argument, NULL, OPTION_QUALITY},
 	{"fold", required_argument, NULL, OPTION_FOLD},
 	{"fold-svg", required_argument, NULL, OPTION_FOLD_SVG},
@@ -160,7 +134,7 @@ static const char help_text[] =
 
 static int wrong(const char *option, const char *value, const char *allowed)
 {
-	fprintf(stderr, "hybrid-report: %s %s: give %s\n", option, value, allowed);
+	fprintf(stderr, "hybrid-report: --%s %s: give %s\n", option, value, allowed);
 	return -1;
 }
 
@@ -175,16 +149,15 @@ static int choose(
 }
 
 /* `wanted`: what a function of values says of that of the option. */
-static int check_value(const char *option, const char *wanted)
+static int check_value(int c, const char *wanted)
 {
-	return wanted ? wrong(option, optarg, wanted) : 0;
+	return wanted ? wrong(argument_name(long_options, c), optarg, wanted) : 0;
 }
 
 static int parse_flat(struct report_options *o, const char *value)
 {
 	static const char *const words[] = {"function", "line", "module", "thread", "file", "rank"};
-	int by =
-		value ? choose("--flat", value, words, 6, "function, line, file, module, thread or rank") : 0;
+	int by = value ? choose("flat", value, words, 6, "function, line, file, module, thread or rank") : 0;
 
 	if (by < 0)
 		return -1;
@@ -199,7 +172,7 @@ static int parse_outliers(struct report_options *o, const char *value)
 	double v = strtod(value, &end);
 
 	if (end == value || *end || !(v >= 0 && v <= 1000))
-		return wrong("--fold-outliers", value, "a number from 0 (none is set aside) to 1000");
+		return wrong("fold-outliers", value, "a number from 0 (none is set aside) to 1000");
 	o->fold_spread = v;
 	return 0;
 }
@@ -208,7 +181,7 @@ static int parse_sort(int *sort, const char *value)
 {
 	static const char *const words[] = {"inclusive", "exclusive", "samples", "calls"};
 
-	*sort = choose("--sort", value, words, 4, "inclusive, exclusive, samples or calls");
+	*sort = choose("sort", value, words, 4, "inclusive, exclusive, samples or calls");
 	return *sort < 0 ? -1 : 0;
 }
 
@@ -237,9 +210,6 @@ static void set_view(struct report_options *o, int c)
 	case OPTION_FINDINGS:
 		o->view = REPORT_FINDINGS;
 		break;
-	case OPTION_DIFF:
-		o->base = optarg;
-		break;
 	case OPTION_FOLD:
 		o->view = REPORT_FOLD;
 		o->fold = optarg;
@@ -257,21 +227,6 @@ static void set_view(struct report_options *o, int c)
 static void set_option(struct report_options *o, int c)
 {
 	switch (c) {
-	case OPTION_CALLSITES:
-		o->mode = PROFILE_CALLSITE;
-		break;
-	case OPTION_ROUTINES:
-		o->mode = PROFILE_ROUTINE;
-		break;
-	case OPTION_FUNCTIONS:
-		o->mode = PROFILE_FUNCTION;
-		break;
-	case OPTION_PYTHON_INTERNALS:
-		o->python_internals = true;
-		break;
-	case OPTION_MPI_INTERNALS:
-		o->mpi_internals = true;
-		break;
 	case OPTION_BY_THREAD:
 		o->split = true;
 		break;
@@ -279,7 +234,7 @@ static void set_option(struct report_options *o, int c)
 		o->split_ranks = true;
 		break;
 	case OPTION_OVER_RANKS:
-		o->over_ranks = o->part.only_ranks = true;
+		o->over_ranks = o->look.part.only_ranks = true;
 		break;
 	case OPTION_FULL_PATHS:
 		o->full_paths = true;
@@ -293,62 +248,37 @@ static void set_option(struct report_options *o, int c)
 	case OPTION_CSV:
 		o->output = REPORT_CSV;
 		break;
-	case OPTION_NO_COLOR:
-		o->colour = 0;
-		break;
 	}
 }
 
-static int add_word(const char *option, const char *value, const char **words, size_t *count)
+static int parse_option(struct report_options *o, int c, char *const *argv, int *sort)
 {
-	if (*count == REPORT_METRICS_MAX)
-		return wrong(option, value, "fewer of them, or lists");
-	words[(*count)++] = value;
-	return 0;
-}
+	char text[ARGUMENT_TEXT];
 
-/* `word`: the argument it stands in. */
-static int parse_option(struct report_options *o, int c, const char *word, int *sort)
-{
 	switch (c) {
 	case OPTION_FLAT:
 		return parse_flat(o, optarg);
 	case OPTION_DEPTH:
-		return check_value("--depth", argument_number(optarg, 1000000, &o->depth));
-	case OPTION_THRESHOLD:
-		return check_value("--threshold", argument_percentage(optarg, &o->threshold));
+		return check_value(c, argument_number(optarg, 1000000, &o->depth));
 	case OPTION_SORT:
 		return parse_sort(sort, optarg);
-	case OPTION_COLOR:
-		return check_value("--color", argument_colour(optarg, &o->colour));
-	case 'm':
-		o->list_metrics |= !strcmp(optarg, "help");
-		return add_word("--metric", optarg, o->metrics, &o->metric_count);
-	case OPTION_METRICS_FILE:
-		return add_word("--metrics-file", optarg, o->metrics_files, &o->metrics_file_count);
-	case OPTION_RANKS:
-		return check_value("--ranks", selection_ranks(&o->part, optarg));
 	case OPTION_FOLD_OUTLIERS:
 		return parse_outliers(o, optarg);
-	case OPTION_PROCESS:
-		return check_value("--process", selection_process(&o->part, optarg));
-	case OPTION_THREAD:
-		return check_value("--thread", selection_thread(&o->part, optarg));
 	case '?':
-		fprintf(stderr,
-			"hybrid-report: %s: no such option, or its value is missing; see hybrid-report "
-			"--help\n",
-			word);
+		fprintf(stderr, "hybrid-report: %s; see hybrid-report --help\n",
+			argument_refused(long_options, argv, text));
 		return -1;
 	}
 	set_view(o, c);
 	set_option(o, c);
-	return 0;
+	return check_value(c, look_take(&o->look, c, optarg));
 }
 
 static int check_metrics(struct report_options *o)
 {
-	if (!o->metric_count && !o->metrics_file_count)
+	for (size_t i = 0; i < o->look.metric_count; i++)
+		o->list_metrics |= !strcmp(o->look.metrics[i], "help");
+	if (!o->look.metric_count && !o->look.metrics_file_count)
 		return 0;
 	if (o->view > REPORT_QUALITY && o->view != REPORT_FOLD) {
 		fprintf(stderr, "hybrid-report: --metric is for call trees and tables; leave --mpi, "
@@ -356,8 +286,8 @@ static int check_metrics(struct report_options *o)
 				"--depth 1 has metrics) out\n");
 		return -1;
 	}
-	if (o->over_ranks && o->metric_count)
-		columns_first(o->metrics[0], o->over_metric, sizeof(o->over_metric));
+	if (o->over_ranks && o->look.metric_count)
+		columns_first(o->look.metrics[0], o->over_metric, sizeof(o->over_metric));
 	if (!strcmp(o->over_metric, "time"))
 		*o->over_metric = 0;
 	return 0;
@@ -373,12 +303,12 @@ static int check(struct report_options *o, int sort)
 				"hybrid-report --help\n");
 		return -1;
 	}
-	if (o->base && o->view != REPORT_TREE && o->view != REPORT_QUALITY) {
+	if (o->look.base && o->view != REPORT_TREE && o->view != REPORT_QUALITY) {
 		fprintf(stderr, "hybrid-report: --diff compares call trees; leave --flat, --reverse, --mpi, "
 				"--messages, --unmatched, --findings and --fold out\n");
 		return -1;
 	}
-	if (o->over_ranks && (o->base || o->split || o->split_ranks || o->view != REPORT_TREE)) {
+	if (o->over_ranks && (o->look.base || o->split || o->split_ranks || o->view != REPORT_TREE)) {
 		fprintf(stderr,
 			"hybrid-report: --over-ranks is a call tree of all ranks together; leave other "
 			"views, --diff, --by-thread and --by-rank out\n");
@@ -405,11 +335,11 @@ static int check(struct report_options *o, int sort)
 		  : flat    ? PROFILE_SORT_EXCLUSIVE
 			    : PROFILE_SORT_INCLUSIVE;
 	if ((flat && o->by == PROFILE_BY_LINE) || o->view == REPORT_FINDINGS)
-		o->mode = PROFILE_CALLSITE;
+		o->look.mode = PROFILE_CALLSITE;
 	if (flat && o->by == PROFILE_BY_THREAD)
 		o->split = true;
-	if (o->threshold < 0)
-		o->threshold = o->output == REPORT_TEXT ? 0.5 : 0;
+	if (o->look.threshold < 0)
+		o->look.threshold = o->output == REPORT_TEXT ? 0.5 : 0;
 	return 0;
 }
 
@@ -417,7 +347,7 @@ int report_options_parse(struct report_options *o, int argc, char **argv)
 {
 	int c, sort = -1;
 
-	*o = (struct report_options){.colour = -1, .threshold = -1, .fold_spread = 5};
+	*o = (struct report_options){.look = {.colour = -1, .threshold = -1}, .fold_spread = 5};
 	opterr = 0;
 	while ((c = getopt_long(argc, argv, "hm:", long_options, NULL)) != -1) {
 		if (c == 'h') {
@@ -428,7 +358,7 @@ int report_options_parse(struct report_options *o, int argc, char **argv)
 			puts("hybrid-report " HYBRID_VERSION);
 			return 1;
 		}
-		if (parse_option(o, c, argv[optind - 1], &sort))
+		if (parse_option(o, c, argv, &sort))
 			return -1;
 	}
 	o->paths = argv + optind;
@@ -438,20 +368,20 @@ int report_options_parse(struct report_options *o, int argc, char **argv)
 
 struct profile_options report_profile_options(const struct report_options *o)
 {
-	struct profile_options options = {.mode = o->mode,
+	struct profile_options options = {.mode = o->look.mode,
 		.sort = o->sort,
 		.split_locations = o->split,
 		.split_ranks = o->split_ranks,
-		.python_internals = o->python_internals,
-		.mpi_internals = o->mpi_internals,
+		.python_internals = o->look.python_internals,
+		.mpi_internals = o->look.mpi_internals,
 		.spreads = o->over_ranks,
 		.spread_metric = *o->over_metric ? o->over_metric : NULL,
 		.traffic = o->view == REPORT_MESSAGES,
 		.parts = o->view == REPORT_FINDINGS};
 
-	if (!selection_is_all(&o->part)) {
+	if (!selection_is_all(&o->look.part)) {
 		options.select = selection_select;
-		options.data = (void *)&o->part;
+		options.data = (void *)&o->look.part;
 	}
 	return options;
 }

@@ -189,10 +189,10 @@ static void print_qualities(
 		json_object(&style->json, NULL);
 		json_text(&style->json, "hybrid", HYBRID_VERSION);
 		quality_json(&style->json, "quality", &side->inputs.quality, side->profile);
-		if (o->base)
+		if (o->look.base)
 			quality_json(&style->json, "base_quality", &base->inputs.quality, base->profile);
 	} else if (o->output == REPORT_TEXT) {
-		if (o->base) {
+		if (o->look.base) {
 			fputs("before:\n", style->out);
 			report_quality(style, &base->inputs.quality, base->profile);
 			fputs("\nafter:\n", style->out);
@@ -241,7 +241,7 @@ static int print_report(const struct report_options *o, const struct side *base,
 		report_json_metrics(&style.json, set, metrics_of(side, diff, &count));
 	if (o->view == REPORT_QUALITY)
 		r = 0;
-	else if (o->base)
+	else if (o->look.base)
 		r = print_diff(&style, o, set, diff);
 	else if (o->view == REPORT_REVERSE)
 		r = print_reverse(&style, o, set, side->profile);
@@ -261,9 +261,9 @@ static int print_report(const struct report_options *o, const struct side *base,
 		report_findings(&style, o, &side->inputs, side->profile);
 	else
 		r = print_tree(&style, o, set, side->profile);
-	if (o->view <= REPORT_FLAT && !o->base && o->output == REPORT_TEXT)
+	if (o->view <= REPORT_FLAT && !o->look.base && o->output == REPORT_TEXT)
 		report_awaits(&style, side->profile);
-	if (o->view <= REPORT_FLAT && !o->base && o->output == REPORT_JSON)
+	if (o->view <= REPORT_FLAT && !o->look.base && o->output == REPORT_JSON)
 		report_json_awaits(&style.json, side->profile);
 	if (o->output == REPORT_JSON) {
 		json_end(&style.json);
@@ -324,8 +324,8 @@ static int report(const struct report_options *options, const struct ranks *rank
 	size_t count;
 	int r = 0;
 
-	if (options->base)
-		r = side_open(&base, ranks, options, (char *const *)&options->base, 1);
+	if (options->look.base)
+		r = side_open(&base, ranks, options, (char *const *)&options->look.base, 1);
 	if (!r)
 		r = side_open(&side, ranks, options, options->paths, (size_t)options->path_count);
 	side_dismiss(ranks);
@@ -335,7 +335,7 @@ static int report(const struct report_options *options, const struct ranks *rank
 		r = fold(&side);
 	if (!r && options->view == REPORT_FINDINGS)
 		r = find(&side);
-	if (!r && options->base) {
+	if (!r && options->look.base) {
 		diff = profile_diff_new(base.profile, side.profile);
 		r = diff ? 0 : report_failed("out of memory");
 	}
@@ -358,7 +358,7 @@ static int report(const struct report_options *options, const struct ranks *rank
 /* Its files are of one process only. */
 static bool has_archive(const struct report_options *o)
 {
-	bool found = o->base && input_is_archive(o->base);
+	bool found = o->look.base && input_is_archive(o->look.base);
 
 	for (int i = 0; !found && i < o->path_count; i++)
 		found = input_is_archive(o->paths[i]);

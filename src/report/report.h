@@ -10,9 +10,9 @@
 #include "profile/views/label.h"
 #include "profile/profile.h"
 #include "profile/views/profile_diff.h"
-#include "profile/views/select.h"
 #include "profile/views/views.h"
 #include "quality/quality.h"
+#include "session/look.h"
 #include "session/session.h"
 
 enum report_view {
@@ -30,16 +30,12 @@ enum report_view {
 
 enum report_output { REPORT_TEXT = 0, REPORT_JSON, REPORT_CSV };
 
-#define REPORT_METRICS_MAX 32u
-
 struct report_options {
+	struct look look;
 	enum report_view view;
 	enum report_output output;
 	enum profile_by by; /* REPORT_FLAT */
-	enum profile_mode mode;
 	enum profile_sort sort;
-	bool python_internals;
-	bool mpi_internals;
 	bool split; /* --by-thread */
 	bool split_ranks; /* --by-rank */
 	bool over_ranks;
@@ -47,15 +43,7 @@ struct report_options {
 	bool full_paths;
 	bool serial; /* the ranks of a launch do not share the work */
 	unsigned depth; /* 0: no limit */
-	double threshold; /* percent */
-	int colour; /* 1 always, 0 never, -1 on a terminal */
-	struct selection part; /* --process, --thread, --ranks */
-	const char *base; /* --diff, or NULL */
-	const char *metrics[REPORT_METRICS_MAX]; /* lists of names and definitions, see profile/columns.h */
-	size_t metric_count;
 	bool list_metrics; /* --metric help */
-	const char *metrics_files[REPORT_METRICS_MAX]; /* of definitions */
-	size_t metrics_file_count;
 	const char *fold; /* REPORT_FOLD: the region */
 	const char *fold_svg; /* file to draw into, or NULL */
 	const char *fold_along; /* metric that is taken for time, or NULL */

@@ -36,11 +36,11 @@ static int check_over_ranks(const struct column_set *set, const struct report_op
 int report_columns(struct column_set *set, const struct report_options *o,
 	const struct profile_metric *metrics, size_t count)
 {
-	const struct columns_wanted wanted = {.lists = o->metrics,
-		.list_count = o->metric_count,
-		.files = o->metrics_files,
-		.file_count = o->metrics_file_count,
-		.say = o->base ? say_of_both : say};
+	const struct columns_wanted wanted = {.lists = o->look.metrics,
+		.list_count = o->look.metric_count,
+		.files = o->look.metrics_files,
+		.file_count = o->look.metrics_file_count,
+		.say = o->look.base ? say_of_both : say};
 	int r = columns_ask(set, &wanted, metrics, count);
 
 	return r ? r : check_over_ranks(set, o);
@@ -121,12 +121,12 @@ static void find_time(struct sheet *s)
 	}
 	if (s->waited >= s->time)
 		s->waited = 0;
-	s->least = (uint64_t)(s->options->threshold / 100 * (double)(s->time - s->waited));
+	s->least = (uint64_t)(s->options->look.threshold / 100 * (double)(s->time - s->waited));
 }
 
 static unsigned view_of(const struct report_options *options)
 {
-	return options->base                     ? FIELD_DIFF
+	return options->look.base                ? FIELD_DIFF
 	       : options->view == REPORT_FLAT    ? FIELD_FLAT
 	       : options->view == REPORT_REVERSE ? FIELD_REVERSE
 						 : FIELD_TREE;
@@ -205,7 +205,7 @@ static uint64_t time_size(const struct sheet *s, size_t i)
 
 bool sheet_shows(const struct sheet *s, size_t i)
 {
-	return s->set->shown_count ? sheet_share(s, s->size[i]) >= s->options->threshold
+	return s->set->shown_count ? sheet_share(s, s->size[i]) >= s->options->look.threshold
 				   : time_size(s, i) >= s->least;
 }
 

@@ -269,8 +269,8 @@ static void finish(struct part *part, const struct report_options *o)
 		fail(part, HYB_ENOMEM, "out of memory");
 	if (!part->error.code)
 		profile_finish(profile, &part->error);
-	if (!part->error.code && !selection_is_all(&o->part) && !profile_quality(profile)->locations) {
-		selection_nothing(&o->part, o->paths[0], part->error.text, sizeof(part->error.text));
+	if (!part->error.code && !selection_is_all(&o->look.part) && !profile_quality(profile)->locations) {
+		selection_nothing(&o->look.part, o->paths[0], part->error.text, sizeof(part->error.text));
 		part->error.code = HYB_EEMPTY;
 	}
 }
@@ -282,7 +282,7 @@ static struct report_inputs inputs_of(const struct report_options *o)
 	bool never = o->output == REPORT_CSV || o->view == REPORT_FINDINGS;
 
 	return (struct report_inputs){.options = o,
-		.quality = {.part = &o->part,
+		.quality = {.part = &o->look.part,
 			.wish = asked   ? QUALITY_MATCH_ALWAYS
 				: never ? QUALITY_MATCH_NEVER
 					: QUALITY_MATCH_SMALL}};

@@ -45,8 +45,8 @@ void style_init(struct style *style, const struct report_options *options)
 		style->width = (unsigned)atoi(columns);
 	if (style->width < NARROWEST)
 		style->width = NARROWEST;
-	style->colour = options->colour > 0 || (options->colour < 0 && terminal && term &&
-						       strcmp(term, "dumb") && !getenv("NO_COLOR"));
+	style->colour = options->look.colour > 0 || (options->look.colour < 0 && terminal && term &&
+							    strcmp(term, "dumb") && !getenv("NO_COLOR"));
 }
 
 void style_set_unit(struct style *style, uint64_t largest)

@@ -83,7 +83,7 @@ static void node_hidden(const struct walker *w, uint32_t parent, uint32_t hidden
 	sheet_cells(p->sheet, p->style, p->sheet->count);
 	walk_guides(p->style, w);
 	style_ink(p->style, INK_DIM);
-	fprintf(p->style->out, "(%" PRIu32 " more below %g %%)\n", hidden, p->sheet->options->threshold);
+	fprintf(p->style->out, "(%" PRIu32 " more below %g %%)\n", hidden, p->sheet->options->look.threshold);
 	style_ink(p->style, INK_PLAIN);
 }
 
@@ -162,7 +162,7 @@ static void put_hidden(const struct style *style, const struct sheet *sheet, siz
 	FILE *out = style->out;
 
 	style_ink(style, INK_DIM);
-	fprintf(out, "(%zu more below %g %%", hidden, sheet->options->threshold);
+	fprintf(out, "(%zu more below %g %%", hidden, sheet->options->look.threshold);
 	if (!sheet->set->shown_count)
 		fprintf(out, ", together %.3f %s alone", (double)rest / style->unit, style->unit_name);
 	fputs(")\n", out);

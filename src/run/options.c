@@ -1,5 +1,6 @@
 #include "run/options.h"
 
+#include "base/argument.h"
 #include "run/say.h"
 
 #include <getopt.h>
@@ -395,7 +396,6 @@ static int set_option(struct options *o, int option, const char *text)
 		puts("hybrid-run " HYBRID_VERSION);
 		return OPTIONS_DONE;
 	default:
-		say("`hybrid-run --help` shows the options"); /* getopt said what is wrong */
 		return OPTIONS_BAD;
 	}
 	return OPTIONS_OK;
@@ -447,10 +447,15 @@ int options_parse(int argc, char **argv, struct options *ret)
 		.signal = 16,
 	};
 	bool wall = false, source = false, demote = false;
+	char text[ARGUMENT_TEXT];
 	int option, result;
 
-	argv[0] = (char *)"hybrid-run"; /* getopt's messages begin with it */
+	opterr = 0;
 	while ((option = getopt_long(argc, argv, "+o:r:m:e:qh", long_options, NULL)) != -1) {
+		if (option == '?') {
+			say("%s; see hybrid-run --help", argument_refused(long_options, argv, text));
+			return OPTIONS_BAD;
+		}
 		result = set_option(&o, option, optarg);
 		if (result != OPTIONS_OK)
 			return result;

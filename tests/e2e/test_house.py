@@ -173,6 +173,18 @@ def test_help_and_page_name_the_same_options(needs, command):
     assert "Examples:" in help_text and "EXAMPLES" in page
 
 
+@pytest.mark.parametrize("command", COMMANDS, ids=lambda command: command.name)
+@pytest.mark.parametrize("word, said", [
+    ("--helq", "--helq: no such option; similar: --help"),
+    ("--version=7", "--version: takes no value"),
+    ("-Z", "-Z: no such option"),
+])
+def test_wrong_options_are_named(command, word, said):
+    result = run(command, word)
+    assert result.returncode == 2
+    assert result.stderr.startswith(f"{command.name}: {said}") and "--help" in result.stderr
+
+
 def test_pages_refer_to_pages_that_exist(needs):
     needs("mandoc")
     missing = set()

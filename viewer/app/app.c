@@ -170,9 +170,9 @@ static int make_panes(struct app *app)
 static int begin(struct viewer *viewer, const struct view_options *options)
 {
 	struct app *app = &viewer->app;
-	struct query query = {.mode = options->mode,
-		.python_internals = options->python_internals,
-		.mpi_internals = options->mpi_internals};
+	struct query query = {.mode = options->look.mode,
+		.python_internals = options->look.python_internals,
+		.mpi_internals = options->look.mpi_internals};
 
 	app->options = options;
 	app->query = query;
@@ -260,7 +260,7 @@ static void loop(struct viewer *viewer)
 static void show(struct viewer *viewer, const struct view_options *options)
 {
 	struct screen_wish wish = {
-		.ascii = options->ascii, .mouse = options->mouse, .colour = options->colour};
+		.ascii = options->ascii, .mouse = options->mouse, .colour = options->look.colour};
 
 	/* What cannot be read is said without the screen having been there. */
 	if (screen_settle(work_fd(viewer->app.work), FIRST_MS))

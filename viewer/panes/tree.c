@@ -322,7 +322,7 @@ void tree_pane_update(struct pane *pane, struct app *app, unsigned changed)
 
 int tree_pane_init(struct pane *pane, struct app *app)
 {
-	tree_of(pane)->forest.threshold = app->options->threshold;
+	tree_of(pane)->forest.threshold = app->options->look.threshold;
 	return 0;
 }
 

@@ -200,7 +200,7 @@ static int add(struct inputs *inputs, const struct inputs *before, enum inputs_a
 struct inputs *inputs_open(const struct view_options *options, const struct inputs *before,
 	enum inputs_again again, struct job *job, char *error, size_t size)
 {
-	size_t paths = (size_t)options->path_count, count = paths + (options->base != NULL);
+	size_t paths = (size_t)options->path_count, count = paths + (options->look.base != NULL);
 	struct inputs *inputs = calloc(1, sizeof(*inputs));
 	struct opening o = {.job = job, .live = options->live};
 	struct hyb_error err = {HYB_ENOMEM, "out of memory"};
@@ -216,7 +216,7 @@ struct inputs *inputs_open(const struct view_options *options, const struct inpu
 	for (size_t i = 0; !r && i < count; i++) {
 		o.from = (unsigned)(NAMING * i / count);
 		o.to = (unsigned)(NAMING * (i + 1) / count);
-		r = add(inputs, before, again, i < paths ? options->paths[i] : options->base, &o, &err);
+		r = add(inputs, before, again, i < paths ? options->paths[i] : options->look.base, &o, &err);
 	}
 	if (!r && !atomic_load(&job->stop))
 		return inputs;

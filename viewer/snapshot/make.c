@@ -197,10 +197,10 @@ static int ask_columns(
 	struct making *m, struct column_set *set, const struct profile_metric *metrics, size_t count)
 {
 	const struct view_options *o = m->options;
-	const struct columns_wanted wanted = {.lists = o->metrics,
-		.list_count = o->metric_count,
-		.files = o->metrics_files,
-		.file_count = o->metrics_file_count,
+	const struct columns_wanted wanted = {.lists = o->look.metrics,
+		.list_count = o->look.metric_count,
+		.files = o->look.metrics_files,
+		.file_count = o->look.metrics_file_count,
 		.say = say,
 		.data = m};
 	int r = columns_ask(set, &wanted, metrics, count);
@@ -243,7 +243,7 @@ struct snapshot *snapshot_make(const struct view_options *options, struct inputs
 	struct job *job, char *error, size_t size)
 {
 	struct making m = {
-		.options = options, .part = options->part, .job = job, .error = error, .size = size};
+		.options = options, .part = options->look.part, .job = job, .error = error, .size = size};
 	struct snapshot *s = calloc(1, sizeof(*s));
 
 	if (!s) {

@@ -146,12 +146,12 @@ static int warn_of_side(struct snapshot *s, const struct selection *part, size_t
 
 int snapshot_warn(struct snapshot *s, const struct view_options *o)
 {
-	int r = warn_of_side(s, &o->part, 0, s->base_from, s->profile);
+	int r = warn_of_side(s, &o->look.part, 0, s->base_from, s->profile);
 	size_t used = strnlen(s->warning, ROOM);
 
 	if (r || !s->base)
 		return r;
-	r = warn_of_side(s, &o->part, s->base_from, s->opened_count, s->base);
+	r = warn_of_side(s, &o->look.part, s->base_from, s->opened_count, s->base);
 	/* which of the two it is said of */
 	if (s->warning[used] && used + sizeof("base: ") < ROOM) {
 		size_t at = used ? used + 2 : 0;

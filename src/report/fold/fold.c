@@ -26,7 +26,7 @@ static bool is_selected(void *data, const struct hyb_location_info *location)
 {
 	const struct making *m = data;
 
-	return selection_has(&m->inputs->options->part, location);
+	return selection_has(&m->inputs->options->look.part, location);
 }
 
 /* A profile that needs no figures, and so is not finished. */
@@ -114,7 +114,7 @@ static int fold_region(struct making *m)
 		r = fold_make(experiments, count, &request, &m->fold->fold, m->err);
 	}
 	free(experiments);
-	return r ? r : report_fold_columns(m->fold, m->inputs->options->metric_count > 0);
+	return r ? r : report_fold_columns(m->fold, m->inputs->options->look.metric_count > 0);
 }
 
 /* Whether there is anything to show. */

@@ -125,7 +125,7 @@ def test_rates_that_are_right(measure, rate):
     (["--python", "on"], "frames, hooks or off"), (["--python="], "frames, hooks or off"),
     (["--mpi", "on"], "auto or off"), (["--files", "host"], "auto, process or node"),
     (["--filter", "/does/not/exist"], "/does/not/exist"), (["--filter", "/"], "/: .*directory"),
-    (["--bogus"], "--bogus"), (["-o"], "argument"), ([], "no program"),
+    (["--bogus"], "--bogus"), (["-o"], "-o: its value is missing"), ([], "no program"),
 ])
 def test_wrong_usage(tmp_path, options, says):
     program = ["true"] if options and options != ["-o"] else []

@@ -19,7 +19,7 @@
 #include "quality/facts.h"
 #include "report/sheet.h"
 
-static const struct report_options defaults = {.threshold = 0.5};
+static const struct report_options defaults = {.look.threshold = 0.5};
 static const struct selection all;
 
 /* A screen without colour, 80 columns, ASCII. */
@@ -147,7 +147,7 @@ static void test_hot_guess(void **state)
 /* A fifth is the threshold: what is left out below solve and main is told. */
 static void test_threshold(void **state)
 {
-	struct report_options options = {.threshold = 20, .depth = 4};
+	struct report_options options = {.look.threshold = 20, .depth = 4};
 	struct profile *p = make(100);
 	struct screen screen;
 
@@ -169,7 +169,7 @@ static void test_threshold(void **state)
 static void test_flat(void **state)
 {
 	struct report_options options = {
-		.threshold = 0.5, .view = REPORT_FLAT, .sort = PROFILE_SORT_EXCLUSIVE};
+		.look.threshold = 0.5, .view = REPORT_FLAT, .sort = PROFILE_SORT_EXCLUSIVE};
 	struct profile *p = make(100);
 	struct profile_flat flat;
 	struct screen screen;
@@ -188,7 +188,7 @@ static void test_flat(void **state)
 
 static void test_reverse(void **state)
 {
-	struct report_options options = {.threshold = 20, .view = REPORT_REVERSE};
+	struct report_options options = {.look.threshold = 20, .view = REPORT_REVERSE};
 	struct profile *p = make(100);
 	struct profile_tree tree;
 	struct screen screen;

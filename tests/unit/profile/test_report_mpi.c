@@ -59,7 +59,7 @@ static struct profile *ring(const struct report_options *options, uint32_t size,
 
 static void test_functions(void **state)
 {
-	struct report_options options = {.view = REPORT_MPI, .threshold = 0.5};
+	struct report_options options = {.view = REPORT_MPI, .look.threshold = 0.5};
 	struct profile *p = ring(&options, 4, 9);
 	struct screen screen;
 
@@ -170,7 +170,7 @@ static void test_ranks(void **state)
 
 static void test_over_ranks(void **state)
 {
-	struct report_options options = {.over_ranks = true, .threshold = 0.5};
+	struct report_options options = {.over_ranks = true, .look.threshold = 0.5};
 	struct profile *p = ring(&options, 4, 9);
 	const struct report_over over = {profile_spreads(p), profile_quality(p)->ranks, NULL};
 	struct column_set set;
@@ -333,7 +333,7 @@ static bool chooses(const struct report_options *options, uint32_t rank)
 	struct hyb_process process = {.world = FIXTURE_WORLD, .rank = rank};
 	struct hyb_location_info location = {.process = &process};
 
-	return selection_has(&options->part, &location);
+	return selection_has(&options->look.part, &location);
 }
 
 static void test_options(void **state)
@@ -346,7 +346,7 @@ static void test_options(void **state)
 	assert_options(0, "--ranks=0-3,7,9-9", &options);
 	for (uint32_t rank = 0; rank < 12; rank++)
 		assert_int_equal(chooses(&options, rank), rank <= 3 || rank == 7 || rank == 9);
-	assert_false(selection_is_all(&options.part));
+	assert_false(selection_is_all(&options.look.part));
 	for (size_t i = 0; i < sizeof(wrong) / sizeof(*wrong); i++) {
 		optind = 1;
 		assert_options(-1, wrong[i], &options);

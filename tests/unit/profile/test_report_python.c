@@ -16,7 +16,7 @@
 #include "quality/facts.h"
 #include "report/sheet.h"
 
-static const struct report_options defaults = {.threshold = 0.5};
+static const struct report_options defaults = {.look.threshold = 0.5};
 static const struct selection all;
 
 static uint32_t probe(struct writer *w, uint32_t parent, uint64_t region, uint64_t count, uint64_t ticks)
@@ -87,7 +87,7 @@ static struct writer *make_file(void)
 static char *print_from(enum hyb_source source, const struct report_options *options)
 {
 	struct hyb_symbols_options without_cache = {.no_cache = true};
-	struct profile_options profile_options = {.python_internals = options->python_internals};
+	struct profile_options profile_options = {.python_internals = options->look.python_internals};
 	struct writer *w = make_file();
 	struct session_input input;
 	struct quality quality = {.items = &input, .count = 1, .part = &all};

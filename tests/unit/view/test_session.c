@@ -202,7 +202,7 @@ static void test_read_at(void **state)
 	struct query query = {.mode = PROFILE_ROUTINE};
 	uint64_t first;
 
-	f->options.base = f->second;
+	f->options.look.base = f->second;
 	load(f, &query, false);
 	first = f->snapshot->read_at;
 	assert_true(first > 0);
@@ -235,7 +235,7 @@ static void test_selection(void **state)
 	assert_true(f->snapshot->query.selected[2]);
 	assert_int_equal(find(f->snapshot->profile, "solve", 0)->calls, 13);
 	check_own(f->snapshot);
-	f->options.part.thread = 102;
+	f->options.look.part.thread = 102;
 	load(f, &(struct query){.mode = PROFILE_ROUTINE}, false);
 	assert_int_equal(find(f->snapshot->profile, "solve", 0)->calls, 12);
 }
@@ -304,12 +304,12 @@ static void test_failure(void **state)
 	query.mode = PROFILE_CALLSITE; /* what is open is still good */
 	load(f, &query, false);
 	assert_int_equal(f->delivered, 2);
-	f->options.part.ranks = "0";
+	f->options.look.part.ranks = "0";
 	load(f, &query, false);
 	assert_non_null(strstr(f->error, "no such rank in "));
-	f->options.part.ranks = NULL;
-	f->options.metrics[0] = "nothing";
-	f->options.metric_count = 1;
+	f->options.look.part.ranks = NULL;
+	f->options.look.metrics[0] = "nothing";
+	f->options.look.metric_count = 1;
 	load(f, &query, false);
 	assert_int_equal(strncmp(f->error, "--metric: ", 10), 0);
 	assert_int_equal(f->failed, 3);
@@ -346,7 +346,7 @@ static void test_several_and_base(void **state)
 	struct query query = {.mode = PROFILE_ROUTINE};
 
 	f->options.path_count = 2;
-	f->options.base = f->second;
+	f->options.look.base = f->second;
 	load(f, &query, false);
 	assert_int_equal(f->snapshot->location_count, 3);
 	assert_int_equal(f->snapshot->base_from, 2);
