@@ -11,7 +11,7 @@
 
 #define FILE_MOST ((size_t)256 << 20) /* bytes of a file that are read */
 #define SEARCH_MOST 4096u /* pieces of code at one address that are looked at */
-#define ADDRESS_MOST (1ull << 47)
+#define ADDRESS_MOST (1ull << 48)
 
 /* A piece of code. */
 struct code {

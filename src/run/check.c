@@ -1,6 +1,7 @@
 #include "run/check.h"
 
 #include "launch/perf_event.h"
+#include "runtime/arch/arch.h"
 #include "run/metrics/metrics.h"
 #include "run/metrics/perf.h"
 
@@ -16,9 +17,6 @@
 #include <sys/uio.h>
 #include <time.h>
 #include <unistd.h>
-#if defined(__x86_64__)
-#include <cpuid.h>
-#endif
 
 void check_title(const char *title)
 {
@@ -115,20 +113,13 @@ static void check_memory(void)
 static void check_clock(void)
 {
 	char source[64] = "unknown";
-	bool invariant = false;
 
-#if defined(__x86_64__)
-	unsigned a, b, c, d;
-
-	invariant = __get_cpuid(0x80000007u, &a, &b, &c, &d) && (d & 1u << 8);
-#endif
 	read_line("/sys/devices/system/clocksource/clocksource0/current_clocksource", source, sizeof(source));
-	if (invariant)
-		check_line(true, "time stamp counter: runs at a constant rate; reading time costs little");
+	if (arch_counter_is_steady())
+		check_line(true, "%s: runs at a constant rate; reading time costs little", ARCH_COUNTER);
 	else
-		check_line(false,
-			"time stamp counter: none of constant rate; probes read the kernel's clock (%s)",
-			source);
+		check_line(false, "%s: none of constant rate; probes read the kernel's clock (%s)",
+			ARCH_COUNTER, source);
 }
 
 /* ---------------------------------------------------------------- counters */

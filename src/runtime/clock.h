@@ -1,13 +1,11 @@
-/* The tick clock: the time stamp counter where it is invariant, else CLOCK_MONOTONIC. */
+/* The tick clock: the processor's counter where its rate is constant, else CLOCK_MONOTONIC. */
 #ifndef HYB_CLOCK_H
 #define HYB_CLOCK_H
 
 #include <time.h>
 
+#include "arch/arch.h"
 #include "runtime.h"
-
-/* Halved cycles: a millisecond still fits into a trace record's three bytes. */
-#define CLOCK_SHIFT 1
 
 /* async-signal-safe */
 static inline uint64_t clock_ns(clockid_t id)
@@ -18,33 +16,10 @@ static inline uint64_t clock_ns(clockid_t id)
 	return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
 }
 
-#if defined(__x86_64__)
-#include <cpuid.h>
-#include <x86intrin.h>
-
 static inline uint64_t clock_tick(void)
 {
-	return likely(rt.tsc) ? __rdtsc() >> CLOCK_SHIFT : clock_ns(CLOCK_MONOTONIC);
+	return likely(rt.counter) ? arch_counter() >> ARCH_COUNTER_SHIFT : clock_ns(CLOCK_MONOTONIC);
 }
-
-/* Whether the counter runs at a constant rate through frequency changes and sleep. */
-static inline bool clock_has_tsc(void)
-{
-	unsigned a, b, c, d;
-
-	return __get_cpuid(0x80000007u, &a, &b, &c, &d) && (d & 1u << 8);
-}
-#else
-static inline uint64_t clock_tick(void)
-{
-	return clock_ns(CLOCK_MONOTONIC);
-}
-
-static inline bool clock_has_tsc(void)
-{
-	return false;
-}
-#endif
 
 /*
  * Both clocks at the same moment, as near as so many tries get: processes of a host are

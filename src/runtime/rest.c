@@ -107,7 +107,7 @@ static uint32_t node_of(struct thread *t, uint32_t maker, void *(*function)(void
 	id = path_to(t, maker);
 	if (id)
 		id = region_below(t, id, "[short-lived threads]");
-	code = function ? unwind_rule_at((uintptr_t)function).code & ~UNWIND_EXACT : 0;
+	code = function ? unwind_rule_at((uintptr_t)function).code : 0;
 	if (id && code)
 		id = node_intern(t, id, HYB_NODE_FUNCTION, code);
 	rest.maker = maker;

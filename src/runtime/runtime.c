@@ -37,10 +37,11 @@ void say(const char *text)
 	char line[512];
 	size_t len = strnlen(text, sizeof(line) - sizeof(start) - 1);
 	struct pollfd out = {STDERR_FILENO, POLLOUT, 0};
+	struct timespec now = {0, 0};
 	ssize_t n;
 
 	/* A broken pipe would be a signal for the program, a full one would hold it up. */
-	if (syscall(SYS_poll, &out, 1, 0) != 1 || out.revents & (POLLERR | POLLNVAL))
+	if (syscall(SYS_ppoll, &out, 1, &now, NULL, 0) != 1 || out.revents & (POLLERR | POLLNVAL))
 		return;
 	memcpy(line, start, sizeof(start) - 1);
 	memcpy(line + sizeof(start) - 1, text, len);
@@ -182,7 +183,7 @@ static double estimate_tick(void)
 {
 	uint64_t mono = clock_ns(CLOCK_MONOTONIC), tick = clock_tick(), passed;
 
-	if (!rt.tsc)
+	if (!rt.counter)
 		return 1;
 	do
 		passed = clock_ns(CLOCK_MONOTONIC) - mono;
@@ -225,7 +226,7 @@ void runtime_start(void)
 	wrap_init();
 	if (!settings_read(&rt.set))
 		return;
-	rt.tsc = clock_has_tsc();
+	rt.counter = arch_counter_is_steady();
 	rt.tick_ns = estimate_tick();
 	rt.demote_ticks = (uint64_t)((double)rt.set.demote_ns / rt.tick_ns);
 	/* Samples come microseconds late anyway: a tenth of one is fine enough, and a byte less in each time.

@@ -74,7 +74,7 @@ struct runtime {
 	int pid; /* of the process that the file belongs to */
 	uint16_t epoch; /* forks since the program started; upper bits of region keys */
 	bool small_stacks; /* signals are taken on the stacks for those, where a thread has one */
-	bool tsc; /* the tick clock is the time stamp counter */
+	bool counter; /* the tick clock is the processor's counter */
 	double tick_ns; /* estimate for thresholds only */
 	uint64_t demote_ticks;
 	uint16_t trace_shift; /* times in the trace are in units of 2^n ticks */

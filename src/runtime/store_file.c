@@ -500,8 +500,8 @@ bool store_create(void)
 		header.pid = (uint32_t)rt.pid;
 		header.ppid = (uint32_t)getppid();
 		header.image = image;
-		header.clock = rt.tsc ? HYB_CLOCK_TSC : HYB_CLOCK_MONOTONIC;
-		header.clock_shift = rt.tsc ? CLOCK_SHIFT : 0;
+		header.clock = rt.counter ? HYB_CLOCK_TSC : HYB_CLOCK_MONOTONIC;
+		header.clock_shift = rt.counter ? ARCH_COUNTER_SHIFT : 0;
 		header.state = HYB_STATE_RUNNING;
 		header.realtime = clock_ns(CLOCK_REALTIME);
 		header.trace_limit = rt.set.trace_limit;

@@ -109,7 +109,7 @@ struct thread {
 	uint32_t last_count;
 	uint64_t keys[MAX_FRAMES], new_keys[MAX_FRAMES];
 	uint32_t path[MAX_FRAMES];
-	uintptr_t sp[MAX_FRAMES]; /* of frames in new_keys, if they were asked for */
+	uintptr_t slot[MAX_FRAMES]; /* of frames in new_keys, if they were asked for */
 
 	struct mpi_thread mpi;
 	struct metrics_thread metrics;

@@ -24,6 +24,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "runtime/arch/arch.h"
 #include "runtime/probe/cyg.h"
 #include "runtime/unwind/jit_frames.h"
 #include "runtime/unwind/modules.h"
@@ -308,7 +309,7 @@ static __attribute__((noinline)) void begin(void)
 	struct sigaction action = {.sa_sigaction = sample, .sa_flags = SA_SIGINFO | SA_RESTART};
 	struct sigevent event = {.sigev_notify = SIGEV_SIGNAL, .sigev_signo = SIGNAL};
 
-	oracle.snippet.sp = (uintptr_t)__builtin_frame_address(0) + 16;
+	oracle.snippet.sp = ARCH_CALLER_SP();
 	oracle.snippet.ra = (uintptr_t)__builtin_return_address(0);
 	store.segment[0] = definitions;
 	modules_init();

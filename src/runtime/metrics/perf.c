@@ -9,12 +9,9 @@
 
 #include "launch/perf_event.h"
 #include "metrics.h"
+#include "runtime/arch/arch.h"
 #include "runtime/sys.h"
 #include "runtime/thread.h"
-
-#if defined(__x86_64__)
-#include <x86intrin.h>
-#endif
 
 /* What read() gives for a group. */
 struct group {
@@ -91,24 +88,21 @@ void perf_counters_close(struct metrics_thread *m)
 /* Reads a counter of the processor's that counts all the time. False: by a system call, then. */
 static bool read_page(const struct perf_event_mmap_page *page, uint64_t *ret)
 {
-#if defined(__x86_64__)
 	uint32_t lock, index;
+	uint64_t count;
 
 	do {
 		lock = __atomic_load_n(&page->lock, __ATOMIC_ACQUIRE);
 		index = page->index;
-		if (!page->cap_user_rdpmc || !index || page->time_enabled != page->time_running)
+		if (!page->cap_user_rdpmc || !index || page->time_enabled != page->time_running ||
+			!arch_read_pmc(index - 1, &count))
 			return false;
 		/* The counter has pmc_width bits, and a sign. */
 		*ret = (uint64_t)page->offset +
-		       (uint64_t)((int64_t)(__rdpmc((int)index - 1) << (64 - page->pmc_width)) >>
-				  (64 - page->pmc_width));
+		       (uint64_t)((int64_t)(count << (64 - page->pmc_width)) >> (64 - page->pmc_width));
 		__atomic_thread_fence(__ATOMIC_ACQUIRE);
 	} while (__atomic_load_n(&page->lock, __ATOMIC_RELAXED) != lock);
 	return true;
-#else
-	return false;
-#endif
 }
 
 /* A group whose first is `first`: by its pages. False: some cannot. */

@@ -1,27 +1,16 @@
 #include "path.h"
 
+#include "runtime/arch/arch.h"
 #include "runtime/unwind/modules.h"
 #include "runtime/unwind/path.h"
 #include "runtime/python/frames.h"
 #include "runtime/python/python.h"
 
-/* The registers that a walk from the calling function needs. */
-static inline __attribute__((always_inline)) void here(ucontext_t *context)
-{
-	greg_t *r = context->uc_mcontext.gregs;
-
-	__asm__ volatile("movq %%rbx, %0\n\tmovq %%rbp, %1\n\tmovq %%r12, %2\n\tmovq %%r13, %3\n\t"
-			 "movq %%r14, %4\n\tmovq %%r15, %5\n\tmovq %%rsp, %6"
-			 : "=m"(r[REG_RBX]), "=m"(r[REG_RBP]), "=m"(r[REG_R12]), "=m"(r[REG_R13]),
-			 "=m"(r[REG_R14]), "=m"(r[REG_R15]), "=m"(r[REG_RSP]));
-	__asm__ volatile("leaq 0(%%rip), %%rax\n\tmovq %%rax, %0" : "=m"(r[REG_RIP]) : : "rax");
-}
-
 /* What MPI itself puts in front of the call, as its interface for Fortran, is no part of the path. */
 static void drop_own(struct unwind *u)
 {
-	while (u->count && !(u->code[u->max - 1] & (UNWIND_PYTHON | UNWIND_GAP)) &&
-		modules_is_mpi(HYB_CODE_MODULE(u->code[u->max - 1]))) {
+	while (u->count && !(u->code[u->max - 1] & UNWIND_PYTHON) &&
+		modules_is_mpi(HYB_CODE_MODULE(u->code[u->max - 1] & ~UNWIND_EXACT))) {
 		u->max--;
 		u->count--;
 	}
@@ -63,7 +52,7 @@ static bool remember(struct mpi_path *p, struct thread *t, const struct unwind *
 	if (places < 0)
 		return false;
 	for (uint32_t i = 0; i < u->natives; i++) {
-		uintptr_t at = u->sp[i] - 8;
+		uintptr_t at = u->slot[i];
 
 		word[i] = (struct word){*(const uintptr_t *)at, (at - (p->cfa - 8)) / 8};
 	}
@@ -82,12 +71,12 @@ static __attribute__((noinline)) void walk(struct thread *t, uint64_t key, uintp
 		.context = &context,
 		.python = python_layout() ? &python_walk : NULL,
 		.from = cfa,
-		.sp = t->sp,
+		.slot = t->slot,
 	};
 	uint32_t base = t->top->node, node;
 	size_t max;
 
-	here(&context);
+	arch_here(&context);
 	modules_update(false);
 	path_walk(t, &u);
 	max = u.max;

@@ -6,14 +6,15 @@
 #ifndef HYB_PROBE_H
 #define HYB_PROBE_H
 
+#include "runtime/arch/arch.h"
 #include "runtime/nodes.h"
 #include "runtime/trace.h"
 #include "runtime/unwind/unwind.h"
 
 /* The snippet of the function that called the probe: this one is compiled with a frame pointer. */
 #define PROBE_SNIPPET \
-	((struct unwind_snippet){(uintptr_t)__builtin_frame_address(0) + 16, \
-		(uintptr_t)__builtin_return_address(0), *(const uintptr_t *)__builtin_frame_address(0)})
+	((struct unwind_snippet){ARCH_CALLER_SP(), (uintptr_t)__builtin_return_address(0), \
+		*(const uintptr_t *)__builtin_frame_address(0)})
 
 /* Snippets stay in registers: handed over in memory they make a probe slower by a fifth. */
 #define PROBE_INLINE inline __attribute__((always_inline))

@@ -50,14 +50,6 @@ typedef void *(*evaluate_with_state)(void *state, void *frame, int throwing);
 
 struct hooks hooks;
 
-static ALWAYS_INLINE uintptr_t stack_pointer(void)
-{
-	uintptr_t sp;
-
-	__asm__("mov %%rsp, %0" : "=r"(sp));
-	return sp;
-}
-
 /* ---------------------------------------------------------- code objects */
 
 static uint64_t flags_of(const struct python_layout *l, uintptr_t code)
@@ -149,7 +141,7 @@ static ALWAYS_INLINE void *evaluate(struct call c, enum kind kind, enum way way)
 		return ((evaluate_without_state)hooks.next)(c.frame, c.throwing);
 	if (kind == WITH_STATE)
 		return next(c.state, c.frame, c.throwing);
-	spare = recursion_spare(c.state, way, stack_pointer());
+	spare = recursion_spare(c.state, way, arch_stack_pointer());
 	*recursion_left(c.state) += spare;
 	result = next(c.state, c.frame, c.throwing);
 	*recursion_left(c.state) -= spare;
@@ -206,7 +198,7 @@ static NEVER_INLINE void unhook(struct call c, enum kind kind)
 
 static bool is_deep(const struct thread *t)
 {
-	return (stack_pointer() - t->stack_lo) * 2 < t->stack_hi - t->stack_lo;
+	return (arch_stack_pointer() - t->stack_lo) * 2 < t->stack_hi - t->stack_lo;
 }
 
 static NEVER_INLINE void say_switched(void)
@@ -252,7 +244,7 @@ static NEVER_INLINE void resume(struct thread *t, uint32_t region, struct call c
 /* The frame that is called next ends where our stack does: walks stop there, before us. */
 static ALWAYS_INLINE struct unwind_snippet snippet(void)
 {
-	return (struct unwind_snippet){stack_pointer() - 8, 0, 0};
+	return (struct unwind_snippet){arch_stack_pointer() - 8, 0, 0};
 }
 
 /* True if the region is open then, and has to be timed. */
@@ -340,7 +332,7 @@ static ALWAYS_INLINE void *evaluate_other(struct call c, enum kind kind, uint64_
 		return evaluate(c, kind, OTHER);
 	t = probe_begin(true);
 	if (t) {
-		leave_behind(t, stack_pointer());
+		leave_behind(t, arch_stack_pointer());
 		if (t->loc->depth <= OUTERMOST)
 			thread_name_look(t, clock_tick());
 		timed = enter(t, key);
@@ -394,7 +386,7 @@ static ALWAYS_INLINE void *hook(
 	struct hyb_node *node;
 
 	if (unlikely(!word || word & CODE_FLAGS || !is_ready(t) || is_deep(t) ||
-		     t->top->sp - 1 < stack_pointer()))
+		     t->top->sp - 1 < arch_stack_pointer()))
 		return other(c.state, c.frame, c.throwing, word);
 	node = node_at(t->node->hot);
 	if (unlikely(node->key != word || node->kind != HYB_NODE_REGION || t->top == t->limit))

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "budget.h"
+#include "runtime/arch/arch.h"
 #include "runtime/unwind/modules.h"
 #include "runtime/unwind/path.h"
 #include "runtime/probe/probe.h"
@@ -26,16 +27,21 @@ struct cause {
 #define SAMPLE_STACK \
 	8192u /* bytes that a sample may need below the handler's frame: 3,200 measured, and new modules */
 
+static uint32_t module_of(uint64_t entry)
+{
+	return HYB_CODE_MODULE(entry & ~UNWIND_EXACT);
+}
+
 /* A signal that was held back comes in our wrapper's depths: the wrapper is what was called. */
 static void trim_wrapper(struct unwind *u)
 {
 	size_t first = u->max - u->count, last = u->max - 1;
 
-	while (last > first && HYB_CODE_MODULE(u->code[last]) != rt.own_module)
+	while (last > first && module_of(u->code[last]) != rt.own_module)
 		last--;
-	while (last > first && HYB_CODE_MODULE(u->code[last - 1]) == rt.own_module)
+	while (last > first && module_of(u->code[last - 1]) == rt.own_module)
 		last--;
-	if (HYB_CODE_MODULE(u->code[last]) != rt.own_module)
+	if (module_of(u->code[last]) != rt.own_module)
 		return;
 	if (!(u->code[last] & UNWIND_EXACT))
 		u->code[last] = (u->code[last] - 1) | UNWIND_EXACT;
@@ -73,14 +79,10 @@ static uint32_t walk(struct thread *t, const ucontext_t *context, const struct c
 
 bool sampler_was_waiting(const struct thread *t, const ucontext_t *context)
 {
-	const greg_t *regs = context->uc_mcontext.gregs;
-	const uint8_t *pc = (const uint8_t *)regs[REG_RIP];
-
 	if (t->in_blocking_call)
 		return true;
-	if (regs[REG_RAX] == -EINTR)
-		return pc[-2] == 0x0f && pc[-1] == 0x05;
-	return pc[0] == 0x0f && pc[1] == 0x05;
+	return arch_system_result(context) == -EINTR ? arch_behind_system_call(context)
+						     : arch_before_system_call(context);
 }
 
 /*
@@ -89,15 +91,10 @@ bool sampler_was_waiting(const struct thread *t, const ucontext_t *context)
  */
 static void cut_call(struct thread *t, ucontext_t *context)
 {
-	greg_t *regs = context->uc_mcontext.gregs;
-	const uint8_t *pc = (const uint8_t *)regs[REG_RIP];
-
-	if (pc[-2] == 0x0f && pc[-1] == 0x05) {
+	if (arch_behind_system_call(context))
 		t->call_cut = true;
-	} else if (pc[0] == 0x0f && pc[1] == 0x05 && signal_ends_calls(&context->uc_sigmask)) {
-		regs[REG_RIP] += 2;
-		regs[REG_RAX] = -EINTR;
-	}
+	else if (arch_before_system_call(context) && signal_ends_calls(&context->uc_sigmask))
+		arch_end_system_call(context, -EINTR);
 }
 
 uint32_t sampler_random(struct thread *t)
@@ -245,7 +242,7 @@ bool sampler_sent(const siginfo_t *info)
  */
 static bool was_abandoned(struct thread *t, const ucontext_t *context)
 {
-	uintptr_t sp = (uintptr_t)context->uc_mcontext.gregs[REG_RSP];
+	uintptr_t sp = arch_sp(context);
 
 	if (sp <= t->busy_sp || t->busy_sp < t->stack_lo || sp > t->stack_hi)
 		return false;

@@ -50,6 +50,7 @@ static void insert(struct entry *e, uintptr_t pc, const struct unwind_rule *rule
 
 	if (sequence & 1 || !atomic_compare_exchange_strong(&e->sequence, &sequence, sequence + 1))
 		return;
+	atomic_thread_fence(memory_order_release); /* the odd number is seen before what follows */
 	atomic_store_explicit(&e->pc, pc, memory_order_release);
 	e->rule = *rule;
 	e->print = print;
@@ -80,33 +81,33 @@ void unwind_cache_reset(void)
 }
 
 /*
- * The offset d if the expression gives rsp + d without looking at memory: what
+ * The offset d if the expression gives sp + d without looking at memory: what
  * PLT stubs say, whose rule depends on the place in the stub only.
  */
-static bool rsp_plus_constant(const struct cfi_rule *cfa, uintptr_t pc, int64_t *ret_d)
+static bool sp_plus_constant(const struct cfi_rule *cfa, uintptr_t pc, int64_t *ret_d)
 {
-	struct cfi_regs regs = {.known = 1u << CFI_RSP | 1u << CFI_RIP};
+	struct cfi_regs regs = {.known = 1u << ARCH_SP | (ARCH_LINK_REGISTER ? 0 : 1u << ARCH_RA)};
 	struct cfi_stack nothing = {0};
 	uint64_t a, b;
 
 	if (memchr(cfa->expression, DW_OP_deref, cfa->length))
 		return false;
-	regs.value[CFI_RIP] = pc;
-	regs.value[CFI_RSP] = 0x10000;
+	regs.value[ARCH_RA] = pc;
+	regs.value[ARCH_SP] = 0x10000;
 	if (!cfi_evaluate(cfa->expression, cfa->length, &regs, &nothing, NULL, &a))
 		return false;
-	regs.value[CFI_RSP] = 0x20000;
+	regs.value[ARCH_SP] = 0x20000;
 	if (!cfi_evaluate(cfa->expression, cfa->length, &regs, &nothing, NULL, &b) || b - a != 0x10000)
 		return false;
 	*ret_d = (int64_t)a - 0x10000;
 	return true;
 }
 
-/* The offset d if the expression is *(rbp + d), with d in one byte. */
-static bool rbp_deref(const struct cfi_rule *cfa, int64_t *ret_d)
+/* The offset d if the expression is *(fp + d), with d in one byte. */
+static bool fp_deref(const struct cfi_rule *cfa, int64_t *ret_d)
 {
-	if (cfa->length != 3 || cfa->expression[0] != DW_OP_breg6 || cfa->expression[2] != DW_OP_deref ||
-		cfa->expression[1] & 0x80)
+	if (cfa->length != 3 || cfa->expression[0] != DW_OP_breg0 + ARCH_FP ||
+		cfa->expression[2] != DW_OP_deref || cfa->expression[1] & 0x80)
 		return false;
 	*ret_d = (int8_t)(cfa->expression[1] << 1) >> 1;
 	return true;
@@ -118,49 +119,56 @@ static bool condense_cfa(const struct cfi_row *row, uintptr_t pc, struct unwind_
 	int64_t cfa = row->cfa.offset;
 
 	if (row->cfa.kind == CFI_EXPRESSION) {
-		if (rsp_plus_constant(&row->cfa, pc, &cfa))
-			rule->kind = RULE_RSP;
-		else if (rbp_deref(&row->cfa, &cfa))
-			rule->kind = RULE_RBP_DEREF;
+		if (sp_plus_constant(&row->cfa, pc, &cfa))
+			rule->kind = RULE_SP;
+		else if (fp_deref(&row->cfa, &cfa))
+			rule->kind = RULE_FP_DEREF;
 		else
 			return false;
-	} else if (row->cfa_register == CFI_RSP)
-		rule->kind = RULE_RSP;
-	else if (row->cfa_register == CFI_RBP)
-		rule->kind = RULE_RBP;
+	} else if (row->cfa_register == ARCH_SP)
+		rule->kind = RULE_SP;
+	else if (row->cfa_register == ARCH_FP)
+		rule->kind = RULE_FP;
 	else
 		return false;
 	rule->cfa = (int32_t)cfa;
 	return rule->cfa == cfa;
 }
 
-static bool condense_rbp(const struct cfi_rule *rbp, struct unwind_rule *rule)
+static bool condense_fp(const struct cfi_rule *fp, struct unwind_rule *rule)
 {
 	int64_t offset = 0;
 
-	if (rbp->kind == CFI_OFFSET)
-		offset = rbp->offset;
-	else if (rbp->kind == CFI_EXPRESSION && rbp->length == 2 && rbp->expression[0] == DW_OP_breg6 &&
-		 !(rbp->expression[1] & 0x80)) {
-		offset = (int8_t)(rbp->expression[1] << 1) >> 1;
-		rule->rbp_at_rbp = true;
-	} else if (rbp->kind != CFI_SAME)
+	if (fp->kind == CFI_OFFSET)
+		offset = fp->offset;
+	else if (fp->kind == CFI_EXPRESSION && fp->length == 2 &&
+		 fp->expression[0] == DW_OP_breg0 + ARCH_FP && !(fp->expression[1] & 0x80)) {
+		offset = (int8_t)(fp->expression[1] << 1) >> 1;
+		rule->fp_at_fp = true;
+	} else if (fp->kind != CFI_SAME)
 		return false;
-	rule->rbp_offset = (int16_t)offset;
-	return rule->rbp_offset == offset;
+	rule->fp_offset = (int16_t)offset;
+	return rule->fp_offset == offset;
+}
+
+static bool condense_ra(const struct cfi_rule *ra, struct unwind_rule *rule)
+{
+	rule->ra_offset = ra->kind == CFI_OFFSET ? (int16_t)ra->offset : 0;
+	return ra->kind == CFI_OFFSET ? ra->offset && rule->ra_offset == ra->offset
+				      : ra->kind == CFI_SAME && ARCH_LINK_REGISTER;
 }
 
 static void condense(const struct cfi_row *row, uintptr_t pc, struct unwind_rule *rule)
 {
-	const struct cfi_rule *ra = &row->reg[CFI_RIP];
+	const struct cfi_rule *ra = &row->reg[ARCH_RA];
 
 	rule->function = row->start;
 	if (row->signal_frame)
 		rule->kind = RULE_SIGNAL;
 	else if (ra->kind == CFI_UNDEFINED)
 		rule->kind = RULE_END;
-	else if (ra->kind != CFI_OFFSET || ra->offset != -8 || row->reg[CFI_RSP].kind != CFI_SAME ||
-		 !condense_cfa(row, pc, rule) || !condense_rbp(&row->reg[CFI_RBP], rule))
+	else if (row->reg[ARCH_SP].kind != CFI_SAME || !condense_ra(ra, rule) ||
+		 !condense_cfa(row, pc, rule) || !condense_fp(&row->reg[ARCH_FP], rule))
 		rule->kind = RULE_FULL;
 }
 
@@ -174,6 +182,14 @@ static uint32_t print_of(const uint8_t *block)
 	return (uint32_t)(h >> 32) | 1;
 }
 
+/* Whether handlers return behind `pc`, to code of which no unwind information says so. */
+static bool is_signal_return(uintptr_t pc)
+{
+	uint64_t code;
+
+	return ARCH_SIGNAL_RETURN && memory_copy(&code, pc + 1, sizeof(code)) && code == ARCH_SIGNAL_RETURN;
+}
+
 static struct unwind_rule made_rule(uintptr_t pc, bool replaced)
 {
 	struct unwind_rule rule = {.kind = RULE_UNKNOWN, .code = jit_code(pc, replaced)};
@@ -181,6 +197,8 @@ static struct unwind_rule made_rule(uintptr_t pc, bool replaced)
 
 	if (jit_frames_find(pc, &row))
 		condense(&row, pc, &rule);
+	else if (is_signal_return(pc))
+		rule.kind = RULE_SIGNAL;
 	return rule;
 }
 
@@ -221,6 +239,8 @@ static struct unwind_rule make(struct entry *e, uintptr_t pc)
 	rule.code = HYB_CODE(map.module, pc - (map.module ? map.bias : 0));
 	if (cfi_find(&map, pc, &row))
 		condense(&row, pc, &rule);
+	else if (is_signal_return(pc))
+		rule.kind = RULE_SIGNAL;
 	insert(e, pc, &rule, 0);
 	return rule;
 }
@@ -261,7 +281,7 @@ struct batch {
 /* The address by which an entry of a walk was looked up. */
 static uintptr_t pc_of(uint64_t code)
 {
-	return code & UNWIND_EXACT ? HYB_CODE_VADDR(code & ~UNWIND_EXACT) : HYB_CODE_VADDR(code) - 1;
+	return HYB_CODE_VADDR(code) - !(code & UNWIND_EXACT);
 }
 
 static void compare(uint64_t *code, const uint8_t *block)
@@ -298,7 +318,7 @@ void unwind_cache_check(uint64_t *code, size_t count)
 
 	b.count = 0;
 	for (size_t i = 0; i < count; i++) {
-		if (code[i] & (UNWIND_PYTHON | UNWIND_GAP) || !jit_is_made(code[i] & ~UNWIND_EVALUATION))
+		if (code[i] & UNWIND_PYTHON || !jit_is_made(code[i] & ~(UNWIND_EXACT | UNWIND_EVALUATION)))
 			continue;
 		b.code[b.count] = &code[i];
 		b.remote[b.count++] = (struct iovec){(void *)BLOCK_OF(pc_of(code[i])), BLOCK};

@@ -14,20 +14,22 @@ enum unwind_rule_kind {
 	RULE_NONE = 0, /* in a module, but without unwind information */
 	RULE_UNKNOWN, /* in executable memory of no module: made at run time */
 	RULE_UNMAPPED, /* in none that is known: code that is new, or no code */
-	RULE_RSP, /* CFA = rsp + cfa */
-	RULE_RBP, /* CFA = rbp + cfa */
-	RULE_RBP_DEREF, /* CFA = *(rbp + cfa): stacks that were realigned */
+	RULE_SP, /* CFA = sp + cfa */
+	RULE_FP, /* CFA = fp + cfa */
+	RULE_FP_DEREF, /* CFA = *(fp + cfa): stacks that were realigned */
 	RULE_SIGNAL, /* the frame that the kernel made for a handler */
 	RULE_END, /* has no caller */
 	RULE_FULL, /* anything else: ask the interpreter */
 };
 
-/* A row of the table, condensed. The return address is at CFA - 8. */
+/* A row of the table, condensed. */
 struct unwind_rule {
-	uint8_t kind; /* enum unwind_rule_kind */
-	bool rbp_at_rbp; /* the caller's rbp is at rbp + rbp_offset, not at CFA + rbp_offset */
-	int16_t rbp_offset; /* where the caller's rbp was saved; 0: rbp is still the caller's */
-	int32_t cfa; /* of the first three: how the caller was found; see runtime/unwind/guess.h */
+	int32_t cfa : 24; /* of the first three: how the caller was found; see runtime/unwind/guess.h */
+	uint32_t kind : 4; /* enum unwind_rule_kind */
+	bool fp_at_fp : 1; /* the caller's fp is at fp + fp_offset, not at CFA + fp_offset */
+	int16_t fp_offset; /* where the caller's fp was saved; 0: fp is still the caller's */
+	int16_t ra_offset; /* the return address is at CFA + ra_offset; 0: in its register
+			      (ARCH_LINK_REGISTER) */
 	uint64_t code; /* HYB_CODE of the address */
 	uintptr_t function; /* start of the function (FDE), 0 if not known */
 };

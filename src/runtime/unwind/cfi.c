@@ -181,7 +181,7 @@ static bool read_cie(const struct module_map *map, uintptr_t at, struct cie *cie
 	} else if (*augmentation)
 		return false;
 	cie->program = r;
-	return !r.failed && cie->return_register == CFI_RIP;
+	return !r.failed && cie->return_register == ARCH_RA;
 }
 
 /* The address of the FDE for `pc`, from the sorted table of the object; 0: none. */
@@ -230,7 +230,7 @@ struct machine {
 
 static void set(struct machine *m, uint64_t reg, enum cfi_kind kind, int64_t offset)
 {
-	if (reg < CFI_REGS)
+	if (reg < ARCH_REGISTERS)
 		m->row->reg[reg] = (struct cfi_rule){.kind = (uint8_t)kind, .offset = offset};
 }
 
@@ -250,12 +250,12 @@ static void reg_expression(struct machine *m, uint64_t reg, enum cfi_kind kind, 
 {
 	struct cfi_rule unused;
 
-	set_expression(reg < CFI_REGS ? &m->row->reg[reg] : &unused, kind, r);
+	set_expression(reg < ARCH_REGISTERS ? &m->row->reg[reg] : &unused, kind, r);
 }
 
 static void def_cfa(struct machine *m, uint64_t reg, int64_t offset)
 {
-	m->row->cfa_register = (uint8_t)(reg < CFI_REGS ? reg : CFI_RIP);
+	m->row->cfa_register = (uint8_t)(reg < ARCH_REGISTERS ? reg : ARCH_RA);
 	m->row->cfa = (struct cfi_rule){.kind = CFI_OFFSET, .offset = offset};
 }
 
@@ -286,7 +286,7 @@ static void instruction(struct machine *m, uint8_t op, struct reader *r)
 		break;
 	case DW_CFA_restore_extended:
 		reg = uleb(r);
-		if (reg < CFI_REGS)
+		if (reg < ARCH_REGISTERS)
 			m->row->reg[reg] = m->initial.reg[reg];
 		break;
 	case DW_CFA_undefined:
@@ -342,6 +342,8 @@ static void instruction(struct machine *m, uint8_t op, struct reader *r)
 	case DW_CFA_GNU_args_size:
 		uleb(r);
 		break;
+	case DW_CFA_GNU_window_save: /* on ARM: return addresses are signed from here on, or no longer */
+		break;
 	default:
 		r->failed = true;
 	}
@@ -362,7 +364,7 @@ static bool run(struct machine *m, struct reader r, uintptr_t pc)
 			set(m, op & 0x3f, CFI_OFFSET, (int64_t)uleb(&r) * m->cie->data_align);
 			continue;
 		case DW_CFA_restore:
-			if ((op & 0x3f) < CFI_REGS)
+			if ((op & 0x3f) < ARCH_REGISTERS)
 				m->row->reg[op & 0x3f] = m->initial.reg[op & 0x3f];
 			continue;
 		default:

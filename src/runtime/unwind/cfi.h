@@ -1,18 +1,16 @@
 /*
  * DWARF call frame information from .eh_frame in memory (DWARF 5, section 6.4;
- * Linux Standard Base, eh_frame_hdr), for x86-64. async-signal-safe
+ * Linux Standard Base, eh_frame_hdr). async-signal-safe
  */
 #ifndef HYB_CFI_H
 #define HYB_CFI_H
 
 #include "modules.h"
-
-/* DWARF register numbers of x86-64. */
-enum { CFI_RBX = 3, CFI_RBP = 6, CFI_RSP = 7, CFI_RIP = 16, CFI_REGS = 17 };
+#include "runtime/arch/arch.h"
 
 /* A register file of which only some values are known. */
 struct cfi_regs {
-	uint64_t value[CFI_REGS];
+	uint64_t value[ARCH_REGISTERS];
 	uint32_t known; /* bit n: value[n] */
 };
 
@@ -58,7 +56,7 @@ struct cfi_row {
 	bool signal_frame;
 	uint8_t cfa_register; /* CFA = register + offset, unless it has an expression */
 	struct cfi_rule cfa;
-	struct cfi_rule reg[CFI_REGS];
+	struct cfi_rule reg[ARCH_REGISTERS];
 };
 
 /* Finds the row for `pc` in the object that holds it. False: no information. */
@@ -75,7 +73,7 @@ uintptr_t cfi_next(const struct module_map *map, uintptr_t at, uintptr_t *ret_st
 
 /*
  * Applies a row: `regs` become the caller's. Returns the CFA, or 0 if something that
- * is needed is not known or not readable. regs->known lacks RIP if there is no caller.
+ * is needed is not known or not readable. regs->known lacks ARCH_RA if there is no caller.
  */
 uintptr_t cfi_step(const struct cfi_row *row, struct cfi_regs *regs, struct cfi_stack *stack);
 

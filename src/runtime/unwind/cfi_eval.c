@@ -88,7 +88,7 @@ static uint64_t pop(struct evaluator *e)
 
 static void push_register(struct evaluator *e, uint64_t reg, int64_t offset)
 {
-	if (reg >= CFI_REGS || !(e->regs->known >> reg & 1))
+	if (reg >= ARCH_REGISTERS || !(e->regs->known >> reg & 1))
 		e->failed = true;
 	else
 		push(e, e->regs->value[reg] + (uint64_t)offset);
@@ -285,8 +285,8 @@ static bool caller_value(const struct cfi_rule *rule, unsigned reg, const struct
 		*ret_v = cfa + (uint64_t)rule->offset;
 		return true;
 	case CFI_REGISTER:
-		*ret_v = regs->value[rule->offset < CFI_REGS ? rule->offset : 0];
-		return rule->offset < CFI_REGS && regs->known >> rule->offset & 1;
+		*ret_v = regs->value[rule->offset < ARCH_REGISTERS ? rule->offset : 0];
+		return rule->offset < ARCH_REGISTERS && regs->known >> rule->offset & 1;
 	case CFI_EXPRESSION:
 		return cfi_evaluate(rule->expression, rule->length, regs, stack, &cfa, &at) &&
 		       cfi_read(stack, at, ret_v);
@@ -309,21 +309,20 @@ uintptr_t cfi_step(const struct cfi_row *row, struct cfi_regs *regs, struct cfi_
 		cfa = regs->value[row->cfa_register] + (uint64_t)row->cfa.offset;
 	else
 		return 0;
-	for (unsigned reg = 0; reg < CFI_REGS; reg++) {
+	for (unsigned reg = 0; reg < ARCH_REGISTERS; reg++) {
 		/* Registers that a call may change are lost unless the row says where they are. */
-		bool callee_saved = reg == CFI_RBX || reg == CFI_RBP || (reg >= 12 && reg <= 15);
-
-		if (row->reg[reg].kind == CFI_SAME && !callee_saved)
+		if (row->reg[reg].kind == CFI_SAME && !(ARCH_SAVED >> reg & 1))
 			continue;
 		if (caller_value(&row->reg[reg], reg, regs, stack, cfa, &caller.value[reg]))
 			caller.known |= 1u << reg;
 	}
-	if (row->reg[CFI_RSP].kind == CFI_SAME) {
-		caller.value[CFI_RSP] = cfa;
-		caller.known |= 1u << CFI_RSP;
+	if (row->reg[ARCH_SP].kind == CFI_SAME) {
+		caller.value[ARCH_SP] = cfa;
+		caller.known |= 1u << ARCH_SP;
 	}
-	if (row->reg[CFI_RIP].kind != CFI_UNDEFINED && !(caller.known >> CFI_RIP & 1))
+	if (row->reg[ARCH_RA].kind != CFI_UNDEFINED && !(caller.known >> ARCH_RA & 1))
 		return 0; /* there is a caller, but its address cannot be read */
+	caller.value[ARCH_RA] = arch_address(caller.value[ARCH_RA]);
 	*regs = caller;
 	return cfa;
 }

@@ -1,7 +1,6 @@
 #include "guess.h"
 
 #include <stdatomic.h>
-#include <string.h>
 
 #include "runtime/memory.h"
 #include "cache.h"
@@ -11,22 +10,15 @@
 #define MAX_CODE 0x100000 /* bytes from a function's start to code of it */
 #define NEAR_CODE 0x1000000 /* code made at run time calls code made at run time so far away */
 #define MAX_FRAME 0x10000 /* bytes from the stack pointer to the frame pointer */
-#define EPILOGUE 24u /* bytes that are looked at */
 #define SITES 2048u
 
 enum credit { NOT_A_CALL = 0, SOME_CALL, CALL_OF_FRAME };
 
 /* ------------------------------------------------------------- call sites */
 
-/* What kind of call stands in front of an address. */
-enum site_kind {
-	SITE_NONE = 1, /* no call */
-	SITE_INDIRECT, /* by a register: leads anywhere */
-	SITE_DIRECT, /* its target is known */
-	SITE_SLOT, /* the target stands in memory */
-};
+/* A call in front of an address, as a number. */
 #define SITE(kind, target) ((uint64_t)(target) << 3 | (kind))
-#define SITE_KIND(site) ((enum site_kind)((site)&7))
+#define SITE_KIND(site) ((enum arch_call)((site)&7))
 #define SITE_TARGET(site) ((uintptr_t)((site) >> 3))
 
 /* Two words that hold together if their difference is the address: written by anybody, without a lock. */
@@ -43,44 +35,22 @@ void guess_forget(void)
 /* Where a PLT stub at `at` jumps to; `at` itself if it is none. */
 static uintptr_t through_plt(uintptr_t at)
 {
-	static const uint8_t endbr[] = {0xf3, 0x0f, 0x1e, 0xfa};
 	uint8_t code[16];
-	size_t i = 0;
-	int32_t displacement;
-	uintptr_t target;
+	uintptr_t slot = memory_copy(code, at, sizeof(code)) ? arch_plt_slot(code, at) : 0, target;
 
-	if (!memory_copy(code, at, sizeof(code)))
-		return at;
-	if (!memcmp(code, endbr, sizeof(endbr)))
-		i = sizeof(endbr);
-	if (code[i] == 0xf2) /* bnd */
-		i++;
-	if (code[i] != 0xff || code[i + 1] != 0x25)
-		return at;
-	memcpy(&displacement, code + i + 2, sizeof(displacement));
-	at += i + 6;
-	return memory_copy(&target, at + (uintptr_t)(intptr_t)displacement, sizeof(target)) ? target : at;
+	return slot && memory_copy(&target, slot, sizeof(target)) ? target : at;
 }
 
 /* Reads the instruction in front of `word`, which is in memory that can be code. */
 static uint64_t read_site(uintptr_t word)
 {
 	uint8_t code[8];
-	int32_t displacement;
+	uintptr_t target = 0;
+	enum arch_call call = memory_copy(code, word - sizeof(code), sizeof(code))
+				      ? arch_call_before(code, word, &target)
+				      : ARCH_NO_CALL;
 
-	if (!memory_copy(code, word - sizeof(code), sizeof(code)))
-		return SITE(SITE_NONE, 0);
-	memcpy(&displacement, code + 4, sizeof(displacement));
-	if (code[3] == 0xe8)
-		return SITE(SITE_DIRECT, word + (uintptr_t)(intptr_t)displacement);
-	if (code[2] == 0xff && code[3] == 0x15) /* call *slot(%rip) */
-		return SITE(SITE_SLOT, word + (uintptr_t)(intptr_t)displacement);
-	if ((code[6] == 0xff && (code[7] & 0xf8) == 0xd0) || /* call *%reg */
-		(code[5] == 0xff && (code[6] & 0xf8) == 0x50) || /* call *disp8(%reg) */
-		(code[2] == 0xff && (code[3] & 0xf8) == 0x90) || /* call *disp32(%reg) */
-		(code[6] == 0xff && (code[7] & 0xf8) == 0x10)) /* call *(%reg) */
-		return SITE(SITE_INDIRECT, 0);
-	return SITE(SITE_NONE, 0);
+	return SITE(call, target);
 }
 
 /* The call in front of `word`, where there is code of a module, or code made at run time. */
@@ -90,16 +60,16 @@ static uint64_t site_of(uintptr_t word, uintptr_t pc)
 	unsigned i = (unsigned)(mixed >> 53) & (SITES - 1);
 	struct module_map map;
 
-	if (word < 0x1000 || word >> 47)
-		return SITE(SITE_NONE, 0);
+	if (word < 0x1000 || word >> ARCH_ADDRESS_BITS)
+		return SITE(ARCH_NO_CALL, 0);
 
 	site = atomic_load_explicit(&sites[i].site, memory_order_relaxed);
 	if (site && atomic_load_explicit(&sites[i].word, memory_order_relaxed) == (word ^ site))
 		return site;
 	if (!modules_find(word - 1, &map)) /* perhaps it was mapped just now */
 		return word - pc + NEAR_CODE < 2 * (uintptr_t)NEAR_CODE ? read_site(word)
-									: SITE(SITE_NONE, 0);
-	site = word - 8 >= map.start ? read_site(word) : SITE(SITE_NONE, 0);
+									: SITE(ARCH_NO_CALL, 0);
+	site = word - 8 >= map.start ? read_site(word) : SITE(ARCH_NO_CALL, 0);
 	atomic_store_explicit(&sites[i].site, site, memory_order_relaxed);
 	atomic_store_explicit(&sites[i].word, word ^ site, memory_order_relaxed);
 	return site;
@@ -121,14 +91,14 @@ static enum credit judge_call(uintptr_t word, uintptr_t pc, uintptr_t *ret_targe
 
 	*ret_target = SITE_TARGET(site);
 	switch (SITE_KIND(site)) {
-	case SITE_INDIRECT:
+	case ARCH_CALL_REGISTER:
 		return SOME_CALL;
-	case SITE_DIRECT:
+	case ARCH_CALL_DIRECT:
 		if (leads_to(*ret_target, pc))
 			return CALL_OF_FRAME;
 		*ret_target = through_plt(*ret_target);
 		break;
-	case SITE_SLOT:
+	case ARCH_CALL_SLOT:
 		if (!memory_copy(ret_target, *ret_target, sizeof(*ret_target)))
 			return NOT_A_CALL;
 		break;
@@ -160,35 +130,34 @@ static bool is_code(uintptr_t at)
  */
 static bool is_chained(struct cfi_stack *stack, uintptr_t at)
 {
-	uint64_t rbp, ra, next;
+	uint64_t fp, ra, next;
 
-	return cfi_read(stack, at, &rbp) && rbp > at + 8 && !(rbp & 7) && rbp - at <= MAX_FRAME &&
-	       cfi_read(stack, at + 8, &ra) && is_code(ra) && cfi_read(stack, rbp + 8, &next) &&
-	       is_code(next);
+	return cfi_read(stack, at, &fp) && fp > at + 8 && !(fp & 7) && fp - at <= MAX_FRAME &&
+	       cfi_read(stack, at + 8, &ra) && is_code(ra) && cfi_read(stack, fp + 8, &next) && is_code(next);
 }
 
 /*
- * Whether `ra` can be where the frame of f->rbp returns to. Any call will do, since what was called may have
+ * Whether `ra` can be where the frame of f->fp returns to. Any call will do, since what was called may have
  * jumped on; but where it is not sure that there is code, there must be one that leads to it.
  */
 static bool is_return(const struct guess_frame *f, struct cfi_stack *stack, uint64_t ra)
 {
 	if (f->unsure)
 		return judge(ra, f->pc) != NOT_A_CALL;
-	return SITE_KIND(site_of(ra, f->pc)) != SITE_NONE || is_chained(stack, f->rbp);
+	return SITE_KIND(site_of(ra, f->pc)) != ARCH_NO_CALL || is_chained(stack, f->fp);
 }
 
 /* The frame pointer chain, if it looks like one: the way of most code made at run time. */
 static bool by_frame_pointer(struct guess_frame *f, struct cfi_stack *stack)
 {
-	uint64_t rbp, ra;
+	uint64_t fp, ra;
 
-	if (f->rbp < f->sp || f->rbp & 7 || f->rbp - f->sp > MAX_FRAME || !cfi_read(stack, f->rbp, &rbp) ||
-		!cfi_read(stack, f->rbp + 8, &ra) || !is_return(f, stack, ra))
+	if (f->fp < f->sp || f->fp & 7 || f->fp - f->sp > MAX_FRAME || !cfi_read(stack, f->fp, &fp) ||
+		!cfi_read(stack, f->fp + 8, &ra) || !is_return(f, stack, arch_address(ra)))
 		return false;
-	f->sp = f->rbp + 16;
-	f->rbp = rbp;
-	f->pc = ra;
+	f->sp = f->fp + 16;
+	f->fp = fp;
+	f->pc = arch_address(ra);
 	f->how = GUESS_BY_FRAME_POINTER;
 	return true;
 }
@@ -200,9 +169,9 @@ static void accept(struct guess_frame *f, struct cfi_stack *stack, uintptr_t at,
 	int32_t flags = f->how > 0 ? f->how & GUESS_FLAGS : 0;
 
 	/* A frame pointer below is the frame's own: the caller's was pushed first. */
-	if (!(flags & GUESS_RBP_KEPT) && (flags || f->rbp < at) && cfi_read(stack, at - 8, &saved) &&
-		(flags || saved > at || f->rbp == at - 8))
-		f->rbp = saved;
+	if (!(flags & GUESS_FP_KEPT) && (flags || f->fp < at) && cfi_read(stack, at - 8, &saved) &&
+		(flags || saved > at || f->fp == at - 8))
+		f->fp = saved;
 	f->how = (int32_t)(at + 8 - (f->sp & ~7ul)) | flags;
 	f->pc = ra;
 	f->sp = at + 8;
@@ -210,33 +179,16 @@ static void accept(struct guess_frame *f, struct cfi_stack *stack, uintptr_t at,
 
 /*
  * If the next instructions are those that end a function (what the sample interrupted, or where a
- * trampoline goes on), they tell where the return address is, and whether rbp was saved. 0: they are not.
+ * trampoline goes on), they tell where the return address is, and whether fp was saved. 0: they are not.
  */
 static int32_t read_epilogue(uintptr_t pc)
 {
-	uint8_t code[EPILOGUE + 8];
-	int32_t cfa = 8, add, flags = GUESS_RBP_KEPT;
-	unsigned i = 0;
+	uint8_t code[ARCH_EPILOGUE];
+	bool popped;
+	int32_t end = memory_copy(code, pc, sizeof(code)) ? arch_epilogue(code, &popped) : 0;
 
-	if (!memory_copy(code, pc, sizeof(code)))
-		return 0;
-	if (code[0] == 0x48 && code[1] == 0x83 && code[2] == 0xc4) { /* add $imm8, %rsp */
-		cfa += (int8_t)code[3];
-		i = 4;
-	} else if (code[0] == 0x48 && code[1] == 0x81 && code[2] == 0xc4) { /* add $imm32, %rsp */
-		memcpy(&add, code + 3, sizeof(add));
-		cfa += add;
-		i = 7;
-	}
-	for (; i < EPILOGUE; i++, cfa += 8) {
-		if (code[i] == 0x41) /* of r8 to r15 */
-			i++;
-		else if (code[i] == 0x5d)
-			flags = code[i + 1] == 0xc3 ? GUESS_RBP_PUSHED : 0;
-		if ((code[i] & 0xf8) != 0x58) /* pop */
-			break;
-	}
-	return code[i] == 0xc3 && flags && cfa > 0 && cfa < MAX_FRAME && !(cfa & 7) ? cfa | flags : 0;
+	return end > 0 && end < MAX_FRAME && !(end & 7) ? end | (popped ? GUESS_FP_PUSHED : GUESS_FP_KEPT)
+							: 0;
 }
 
 /* The way that is known for this code, as long as there is a call in front of what it leads to. */
@@ -286,7 +238,8 @@ static bool begins_between(uintptr_t target, uintptr_t pc)
 	for (unsigned i = 0; i < SITES; i++) {
 		uint64_t site = atomic_load_explicit(&sites[i].site, memory_order_relaxed);
 
-		if (SITE_KIND(site) == SITE_DIRECT && SITE_TARGET(site) > target && SITE_TARGET(site) <= pc)
+		if (SITE_KIND(site) == ARCH_CALL_DIRECT && SITE_TARGET(site) > target &&
+			SITE_TARGET(site) <= pc)
 			return true;
 	}
 	return false;
@@ -295,12 +248,11 @@ static bool begins_between(uintptr_t target, uintptr_t pc)
 /* A frame pointer chain ends in zero: there is no caller. */
 static bool is_outermost(struct guess_frame *f, struct cfi_stack *stack)
 {
-	uint64_t rbp;
+	uint64_t fp;
 
-	if (f->rbp < f->sp || f->rbp & 7 || f->rbp - f->sp > MAX_FRAME || !cfi_read(stack, f->rbp, &rbp) ||
-		rbp)
+	if (f->fp < f->sp || f->fp & 7 || f->fp - f->sp > MAX_FRAME || !cfi_read(stack, f->fp, &fp) || fp)
 		return false;
-	f->sp = f->rbp + 16;
+	f->sp = f->fp + 16;
 	f->pc = 0;
 	return true;
 }
@@ -335,7 +287,7 @@ static bool by_scan(struct guess_frame *f, struct cfi_stack *stack)
 		accept(f, stack, best, best_word);
 		return true;
 	}
-	if ((!maybe || f->rbp < maybe) && by_frame_pointer(f, stack))
+	if ((!maybe || f->fp < maybe) && by_frame_pointer(f, stack))
 		return true;
 	if (!maybe)
 		return !f->unsure && (by_chain(f, stack) || is_outermost(f, stack));
@@ -343,8 +295,22 @@ static bool by_scan(struct guess_frame *f, struct cfi_stack *stack)
 	return true;
 }
 
+/* The register that a call leaves the return address in, until the function makes a call of its own. */
+static bool by_link_register(struct guess_frame *f, bool surely)
+{
+	enum credit credit = f->link ? judge(f->link, f->pc) : NOT_A_CALL;
+
+	if (credit == NOT_A_CALL || (surely && credit != CALL_OF_FRAME))
+		return false;
+	f->pc = f->link;
+	return true;
+}
+
 bool guess_caller(struct guess_frame *f, struct cfi_stack *stack)
 {
+	if (ARCH_LINK_REGISTER) /* where on the stack functions put it is their affair */
+		return by_link_register(f, true) || by_frame_pointer(f, stack) ||
+		       by_link_register(f, false) || (!f->unsure && is_outermost(f, stack));
 	if (by_known_way(f, stack))
 		return true;
 	f->how = read_epilogue(f->pc);

@@ -12,7 +12,8 @@
 #include "cfi.h"
 
 struct guess_frame {
-	uintptr_t pc, sp, rbp;
+	uintptr_t pc, sp, fp;
+	uintptr_t link; /* a return address that may be the frame's, in the register for it; or 0 */
 	bool unsure; /* whether there is code at pc */
 	bool exact; /* pc was interrupted; else it is a return address */
 	int32_t how; /* what is known from the last time at this pc; and what is to be remembered */
@@ -21,8 +22,8 @@ struct guess_frame {
 /* How a caller was found: 0 is not known, or the distance from sp to the CFA, a multiple of 8, and these. */
 enum {
 	GUESS_BY_FRAME_POINTER = -1,
-	GUESS_RBP_KEPT = 1, /* rbp is the caller's */
-	GUESS_RBP_PUSHED = 2, /* the caller's rbp is below the return address */
+	GUESS_FP_KEPT = 1, /* fp is the caller's */
+	GUESS_FP_PUSHED = 2, /* the caller's fp is below the return address */
 	GUESS_CHAINED = 4, /* the same, and both are the beginning of a frame pointer chain */
 	GUESS_FLAGS = 7,
 };

@@ -189,6 +189,7 @@ static void add(uintptr_t begin)
 	if (!s)
 		return;
 	atomic_fetch_add(&frames.begun, 1);
+	atomic_thread_fence(memory_order_release); /* others see that number before what follows */
 	copied = memory_copy((void *)s->copy, begin, size);
 	s->begin = begin;
 	s->size = size;

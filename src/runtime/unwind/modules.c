@@ -236,6 +236,7 @@ static void insert(const struct module_map *map)
 	if (mods.count == MAX_MAPS)
 		return;
 	atomic_fetch_add(&mods.sequence, 1);
+	atomic_thread_fence(memory_order_release); /* the odd number is seen before what follows */
 	for (; i > 0 && mods.map[i - 1].start > map->start; i--)
 		mods.map[i] = mods.map[i - 1];
 	mods.map[i] = *map;
@@ -339,13 +340,13 @@ static void map_line(struct object *o, char *line)
 		add_map(o, start, end);
 }
 
-/* Feeds the map file to map_line(). False: it cannot be read. */
-static bool read_maps(void)
+/* Feeds a map file to map_line(). False: it cannot be read, or is empty. */
+static bool read_maps(const char *path)
 {
 	struct object o = {0};
 	size_t have = 0, lines = 0;
 	ssize_t n;
-	int fd = sys_open("/proc/thread-self/maps", O_RDONLY);
+	int fd = sys_open(path, O_RDONLY);
 
 	if (fd < 0)
 		return false;
@@ -383,6 +384,7 @@ static bool remove_unseen(void)
 	if (!unseen)
 		return false;
 	atomic_fetch_add(&mods.sequence, 1);
+	atomic_thread_fence(memory_order_release);
 	for (uint32_t i = 0; i < mods.count; i++) {
 		if (mods.map[i].seen == mods.scan)
 			mods.map[kept++] = mods.map[i];
@@ -397,7 +399,8 @@ static bool remove_unseen(void)
 static void scan(void)
 {
 	mods.scan++;
-	if (!read_maps())
+	/* The process's is empty when its first thread has ended. */
+	if (!read_maps("/proc/self/maps") && !read_maps("/proc/thread-self/maps"))
 		return;
 	if (remove_unseen()) {
 		unwind_cache_clear();

@@ -1,5 +1,6 @@
 #include "path.h"
 
+#include "runtime/arch/arch.h"
 #include "runtime/probe/probe.h"
 
 #define MAX_LIFT 4u /* helpers inside one another */
@@ -49,8 +50,8 @@ static uint32_t intern_entry(struct thread *t, uint32_t parent, uint64_t entry)
 {
 	if (entry & UNWIND_PYTHON)
 		return node_intern(t, parent, HYB_NODE_PYTHON, entry & ~UNWIND_PYTHON);
-	if (entry & UNWIND_GAP)
-		return node_intern(t, parent, HYB_NODE_PARTIAL, path_partial(entry & ~UNWIND_GAP));
+	if (HYB_CODE_MODULE(entry) == UNWIND_GAP)
+		return node_intern(t, parent, HYB_NODE_PARTIAL, path_partial(HYB_CODE_VADDR(entry)));
 	if (entry & UNWIND_EXACT)
 		return node_intern(t, parent, HYB_NODE_LEAF, entry & ~UNWIND_EXACT);
 	return node_intern(t, parent, HYB_NODE_CALL, entry);
@@ -81,7 +82,7 @@ uint32_t path_intern(struct thread *t, const struct unwind *u)
 void path_walk(struct thread *t, struct unwind *u)
 {
 	struct snippets snippets = {t, t->loc->depth};
-	uintptr_t sp = (uintptr_t)u->context->uc_mcontext.gregs[REG_RSP];
+	uintptr_t sp = arch_sp(u->context);
 
 	u->next_snippet = next_snippet;
 	u->gone = snippet_gone;

@@ -20,7 +20,8 @@ struct walk {
 	struct cfi_stack stack;
 	struct unwind_snippet snippet;
 	uintptr_t pc; /* interrupted instruction, or return address */
-	uintptr_t sp, rbp;
+	uintptr_t sp, fp;
+	uintptr_t slot; /* where pc was read, if it is a return address */
 	bool exact; /* pc was interrupted, no call is in front of it */
 	unsigned effort; /* of guesses so far */
 	bool beyond; /* outside of the snippet: evaluations are counted, nothing else */
@@ -34,17 +35,13 @@ enum step { STEP_ON, STEP_STOP, STEP_RESTART };
 /* Continues from the registers of an interrupted context. */
 static void load_context(struct walk *w, const ucontext_t *context)
 {
-	/* In the order of the DWARF register numbers. */
-	static const int order[CFI_REGS] = {REG_RAX, REG_RDX, REG_RCX, REG_RBX, REG_RSI, REG_RDI, REG_RBP,
-		REG_RSP, REG_R8, REG_R9, REG_R10, REG_R11, REG_R12, REG_R13, REG_R14, REG_R15, REG_RIP};
-
-	for (int i = 0; i < CFI_REGS; i++)
-		w->regs.value[i] = (uint64_t)context->uc_mcontext.gregs[order[i]];
-	w->regs.known = (1u << CFI_REGS) - 1;
+	arch_registers(context, w->regs.value);
+	w->regs.known = UINT32_MAX >> (32 - ARCH_REGISTERS);
 	w->regs_hold = true;
-	w->pc = w->regs.value[CFI_RIP];
-	w->sp = w->regs.value[CFI_RSP];
-	w->rbp = w->regs.value[CFI_RBP];
+	w->pc = arch_pc(context);
+	w->sp = w->regs.value[ARCH_SP];
+	w->fp = w->regs.value[ARCH_FP];
+	w->slot = w->sp - 8;
 	w->exact = true;
 }
 
@@ -57,17 +54,17 @@ static enum step stop(struct walk *w, enum unwind_end end)
 /* Below a handler's frame lies the context that it interrupted. */
 static enum step step_signal(struct walk *w)
 {
-	const ucontext_t *context = (const ucontext_t *)w->sp;
+	const ucontext_t *context = arch_signal_context(w->sp);
 	uint64_t first, last;
 
-	if (!cfi_read(&w->stack, w->sp, &first) ||
-		!cfi_read(&w->stack, (uintptr_t)&context->uc_mcontext.gregs[REG_RIP], &last))
+	if (!cfi_read(&w->stack, (uintptr_t)context, &first) ||
+		!cfi_read(&w->stack, arch_context_end(context), &last))
 		return stop(w, UNWIND_BAD_STACK);
 	load_context(w, context);
 	return STEP_ON;
 }
 
-static enum step step_to(struct walk *w, uintptr_t cfa, uintptr_t ra, uintptr_t rbp)
+static enum step step_to(struct walk *w, uintptr_t cfa, uintptr_t slot, uintptr_t ra, uintptr_t fp)
 {
 	/* Only a frame that was interrupted may have no more on the stack: its return address is in a
 	 * register. */
@@ -76,35 +73,39 @@ static enum step step_to(struct walk *w, uintptr_t cfa, uintptr_t ra, uintptr_t 
 	if (!ra)
 		return stop(w, UNWIND_OUTERMOST);
 	w->pc = ra;
+	w->slot = slot;
 	w->sp = cfa;
-	w->rbp = rbp;
+	w->fp = fp;
 	w->exact = false;
 	return STEP_ON;
 }
 
 static enum step step_rule(struct walk *w, const struct unwind_rule *rule)
 {
-	uint64_t cfa = (rule->kind == RULE_RSP ? w->sp : w->rbp) + (uint64_t)(int64_t)rule->cfa, ra,
-		 rbp = w->rbp;
+	uint64_t cfa = (rule->kind == RULE_SP ? w->sp : w->fp) + (uint64_t)(int64_t)rule->cfa, slot, ra,
+		 fp = w->fp;
 
-	if (rule->kind == RULE_RBP_DEREF && !cfi_read(&w->stack, cfa, &cfa))
+	if (rule->kind == RULE_FP_DEREF && !cfi_read(&w->stack, cfa, &cfa))
 		return stop(w, UNWIND_BAD_STACK);
-	if (!cfi_read(&w->stack, cfa - 8, &ra))
+	slot = cfa + (uint64_t)(int64_t)rule->ra_offset;
+	if (ARCH_LINK_REGISTER && !rule->ra_offset && w->exact)
+		ra = w->regs.value[ARCH_RA];
+	else if (!rule->ra_offset || !cfi_read(&w->stack, slot, &ra))
 		return stop(w, UNWIND_BAD_STACK);
-	if (rule->rbp_at_rbp) {
-		if (!cfi_read(&w->stack, w->rbp + (uint64_t)(int64_t)rule->rbp_offset, &rbp))
+	if (rule->fp_at_fp) {
+		if (!cfi_read(&w->stack, w->fp + (uint64_t)(int64_t)rule->fp_offset, &fp))
 			return stop(w, UNWIND_BAD_STACK);
-	} else if (rule->rbp_offset && !cfi_read(&w->stack, cfa + (uint64_t)(int64_t)rule->rbp_offset, &rbp))
+	} else if (rule->fp_offset && !cfi_read(&w->stack, cfa + (uint64_t)(int64_t)rule->fp_offset, &fp))
 		return stop(w, UNWIND_BAD_STACK);
 	w->regs_hold = false;
-	return step_to(w, cfa, ra, rbp);
+	return step_to(w, cfa, slot, arch_address(ra), fp);
 }
 
 static enum step step_full(struct walk *w)
 {
 	struct module_map map;
 	struct cfi_row row;
-	uintptr_t pc = w->pc - !w->exact, cfa;
+	uintptr_t pc = w->pc - !w->exact, cfa, slot;
 
 	if (!w->regs_hold) {
 		w->full = true;
@@ -115,18 +116,20 @@ static enum step step_full(struct walk *w)
 	cfa = cfi_step(&row, &w->regs, &w->stack);
 	if (!cfa)
 		return stop(w, UNWIND_BAD_STACK);
-	if (!(w->regs.known >> CFI_RIP & 1))
+	if (!(w->regs.known >> ARCH_RA & 1))
 		return stop(w, UNWIND_OUTERMOST);
-	return step_to(w, w->regs.value[CFI_RSP], w->regs.value[CFI_RIP], w->regs.value[CFI_RBP]);
+	slot = cfa + (row.reg[ARCH_RA].kind == CFI_OFFSET ? (uintptr_t)row.reg[ARCH_RA].offset : -8ul);
+	return step_to(w, w->regs.value[ARCH_SP], slot, w->regs.value[ARCH_RA], w->regs.value[ARCH_FP]);
 }
 
 static enum step step_guess(struct walk *w, const struct unwind_rule *rule)
 {
 	struct guess_frame frame = {.pc = w->pc,
 		.sp = w->sp,
-		.rbp = w->rbp,
+		.fp = w->fp,
 		.unsure = rule->kind == RULE_UNMAPPED,
 		.exact = w->exact,
+		.link = ARCH_LINK_REGISTER && w->exact ? arch_address(w->regs.value[ARCH_RA]) : 0,
 		.how = rule->cfa};
 	uintptr_t pc = w->pc - !w->exact;
 
@@ -141,7 +144,7 @@ static enum step step_guess(struct walk *w, const struct unwind_rule *rule)
 	w->effort += frame.how && frame.how == rule->cfa ? 1 : SEARCH_EFFORT;
 	w->u->guessed++;
 	w->regs_hold = false;
-	return step_to(w, frame.sp, frame.pc, frame.rbp);
+	return step_to(w, frame.sp, frame.sp - 8, frame.pc, frame.fp);
 }
 
 static enum step step(struct walk *w, const struct unwind_rule *rule)
@@ -167,9 +170,9 @@ static uintptr_t snippet_reach(const struct unwind_snippet *s)
 {
 	struct unwind_rule rule = unwind_rule_at(s->ra - 1);
 
-	return rule.kind == RULE_RSP   ? s->sp + (uintptr_t)(intptr_t)rule.cfa
-	       : rule.kind == RULE_RBP ? s->fp + (uintptr_t)(intptr_t)rule.cfa
-				       : 0;
+	return rule.kind == RULE_SP   ? s->sp + (uintptr_t)(intptr_t)rule.cfa
+	       : rule.kind == RULE_FP ? s->fp + (uintptr_t)(intptr_t)rule.cfa
+				      : 0;
 }
 
 bool unwind_up(struct unwind_snippet *s)
@@ -177,11 +180,11 @@ bool unwind_up(struct unwind_snippet *s)
 	struct unwind_rule rule = unwind_rule_at(s->ra - 1);
 	uintptr_t cfa = snippet_reach(s);
 
-	if (cfa <= s->sp || rule.rbp_at_rbp)
+	if (cfa <= s->sp || rule.fp_at_fp || !rule.ra_offset)
 		return false;
-	if (rule.rbp_offset)
-		s->fp = *(const uintptr_t *)(cfa + (uintptr_t)(intptr_t)rule.rbp_offset);
-	s->ra = *(const uintptr_t *)(cfa - 8);
+	if (rule.fp_offset)
+		s->fp = *(const uintptr_t *)(cfa + (uintptr_t)(intptr_t)rule.fp_offset);
+	s->ra = arch_address(*(const uintptr_t *)(cfa + (uintptr_t)(intptr_t)rule.ra_offset));
 	s->sp = cfa;
 	return s->ra != 0;
 }
@@ -252,8 +255,8 @@ static bool put(struct walk *w, const struct unwind_rule *rule)
 	if (u->count + 1 >= u->max) /* one is for the gap */
 		return false;
 	u->code[u->max - ++u->count] = code;
-	if (u->sp)
-		u->sp[u->natives++] = w->sp;
+	if (u->slot)
+		u->slot[u->natives++] = w->slot;
 	return true;
 }
 
@@ -315,7 +318,7 @@ static void end(struct walk *w)
 		p->unmatched |= p->frame != 0;
 	if (u->end <= UNWIND_OUTERMOST)
 		return;
-	u->code[u->max - ++u->count] = UNWIND_GAP | u->end;
+	u->code[u->max - ++u->count] = HYB_CODE(UNWIND_GAP, u->end);
 	if (p && !w->beyond && !p->last) /* what is outside of a region is not asked for */
 		python_walk_rest(p, u);
 }

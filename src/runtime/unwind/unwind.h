@@ -54,23 +54,24 @@ struct unwind {
 	struct python_walk *python; /* NULL: Python's frames are not asked for */
 	uintptr_t thread_lo, thread_hi; /* Python: the thread's stack */
 	uintptr_t from; /* frames below this address are left out */
-	uintptr_t *sp; /* NULL, or receives the lowest address of each native frame, innermost first */
+	uintptr_t *
+		slot; /* NULL, or receives where the address of each native frame was read, innermost first */
 	uint64_t *code; /* filled from `max` downwards: the outermost frame ends up lowest */
 	size_t max;
 	/* out */
 	size_t count; /* entries: code[max - count] ... code[max - 1] */
-	size_t natives; /* frames whose address is in sp[] */
+	size_t natives; /* frames in slot[] */
 	enum unwind_end end;
 	uint32_t guessed; /* frames found by a guess */
 };
 
-/* Bit set in code[] of a frame that was interrupted there (leaf, or below a signal frame). */
-#define UNWIND_EXACT (1ull << 47)
-/* Bits of which module ids are too small: a Python frame (and the key of its node); a gap, with an
- * enum unwind_end; an evaluation, during the walk. */
+/* Bits of which module ids are too small: a Python frame (and the key of its node); a frame that was
+ * interrupted there (leaf, or below a signal frame); an evaluation, during the walk. */
 #define UNWIND_PYTHON (1ull << 63)
-#define UNWIND_GAP (1ull << 62)
+#define UNWIND_EXACT (1ull << 62)
 #define UNWIND_EVALUATION (1ull << 61)
+/* The module id of a gap, with an enum unwind_end as the address. */
+#define UNWIND_GAP 0x1fffu
 
 /* Moves a snippet to the calling function, while its frame is there. False: not possible. Own stack only */
 bool unwind_up(struct unwind_snippet *snippet);

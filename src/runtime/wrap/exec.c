@@ -5,9 +5,11 @@
 #include <alloca.h>
 #include <elf.h>
 #include <stdarg.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
+#include "runtime/arch/arch.h"
 #include "runtime/sample/sampler.h"
 #include "runtime/store.h"
 #include "runtime/sys.h"
@@ -70,7 +72,7 @@ static void after(struct attempt attempt)
 static enum hyb_unmeasured look_at_interpreter(const char *head, size_t size)
 {
 	const Elf64_Ehdr *ehdr = (const Elf64_Ehdr *)head;
-	static const char loader[] = "/ld-linux-x86-64.so.2";
+	static const char loader[] = ARCH_LOADER;
 
 	if (ehdr->e_phentsize != sizeof(Elf64_Phdr) || ehdr->e_phoff % 8 || ehdr->e_phoff > size ||
 		ehdr->e_phnum > (size - ehdr->e_phoff) / sizeof(Elf64_Phdr))
@@ -113,7 +115,7 @@ static enum hyb_unmeasured inspect(const char *path)
 	sys_close(fd);
 	if (size < 20 || memcmp(ehdr->e_ident, ELFMAG, SELFMAG))
 		return HYB_UNMEASURED_NOT_KNOWN;
-	if (ehdr->e_ident[EI_CLASS] != ELFCLASS64 || ehdr->e_machine != EM_X86_64)
+	if (ehdr->e_ident[EI_CLASS] != ELFCLASS64 || ehdr->e_machine != ARCH_MACHINE)
 		return HYB_UNMEASURED_FOREIGN;
 	return (size_t)size < sizeof(*ehdr) || ehdr->e_type == ET_REL
 		       ? HYB_UNMEASURED_NOT_KNOWN

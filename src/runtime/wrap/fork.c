@@ -80,19 +80,26 @@ EXPORT int clone(int (*function)(void *), void *stack, int flags, void *argument
 	return result;
 }
 
-#if defined(__x86_64__)
-/* Called by syscall() below: SYS_fork and its like, and whatever comes before our start. */
+/* Called by syscall(), of runtime/arch: SYS_fork and its like, and whatever comes before our start. */
 __attribute__((used, visibility("hidden"))) long wrap_system_call(
 	long number, long a, long b, long c, long d, long e, long f);
 __attribute__((used, visibility("hidden"))) long (*wrap_system_call_target)(long, ...);
 
+static bool forks(long number, long flags, long stack)
+{
+#ifdef SYS_fork
+	if (number == SYS_fork)
+		return true;
+#endif
+	return number == SYS_clone && !(flags & CLONE_VM) && !stack;
+}
+
 long wrap_system_call(long number, long a, long b, long c, long d, long e, long f)
 {
-	bool forks = number == SYS_fork || (number == SYS_clone && !(a & CLONE_VM) && !b);
 	long result;
 
 	wrap_system_call_target = REAL(syscall);
-	if (!forks)
+	if (!forks(number, a, b))
 		return wrap_system_call_target(number, a, b, c, d, e, f);
 	fork_prepare();
 	result = wrap_system_call_target(number, a, b, c, d, e, f);
@@ -102,27 +109,3 @@ long wrap_system_call(long number, long a, long b, long c, long d, long e, long 
 		fork_child();
 	return result;
 }
-
-/* Others are jumped to: SYS_vfork returns twice. 57: SYS_fork, 56: SYS_clone, 0x100: CLONE_VM */
-__asm__(".pushsection .text\n\t"
-	".globl syscall\n\t"
-	".type syscall, @function\n"
-	"syscall:\n\t"
-	".cfi_startproc\n\t"
-	"mov wrap_system_call_target(%rip), %rax\n\t"
-	"test %rax, %rax\n\t"
-	"jz 1f\n\t"
-	"cmp $57, %rdi\n\t"
-	"je 1f\n\t"
-	"cmp $56, %rdi\n\t"
-	"jne 2f\n\t"
-	"test $0x100, %esi\n\t"
-	"jnz 2f\n\t"
-	"test %rdx, %rdx\n\t"
-	"jnz 2f\n"
-	"1:\tjmp wrap_system_call\n"
-	"2:\tjmp *%rax\n\t"
-	".cfi_endproc\n\t"
-	".size syscall, . - syscall\n\t"
-	".popsection");
-#endif

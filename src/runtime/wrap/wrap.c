@@ -21,6 +21,15 @@ static void end_thread(void *data)
 	thread_free(t);
 }
 
+/* Where the C library still has those for programs of before 2003, dlsym finds them first. */
+static void find_newer(void **function, const char *name)
+{
+	void *newer = dlvsym(RTLD_NEXT, name, "GLIBC_2.3.2");
+
+	if (newer)
+		*function = newer;
+}
+
 void wrap_init(void)
 {
 	if (real_functions.sendmmsg)
@@ -29,10 +38,8 @@ void wrap_init(void)
 #define FIND(ret, name, parameters) *(void **)&real_functions.name = dlsym(RTLD_NEXT, #name);
 	WRAPPED(FIND)
 #undef FIND
-	/* Of these dlsym finds the ones for programs of before 2003. */
-	*(void **)&real_functions.pthread_cond_wait = dlvsym(RTLD_NEXT, "pthread_cond_wait", "GLIBC_2.3.2");
-	*(void **)&real_functions.pthread_cond_timedwait =
-		dlvsym(RTLD_NEXT, "pthread_cond_timedwait", "GLIBC_2.3.2");
+	find_newer((void **)&real_functions.pthread_cond_wait, "pthread_cond_wait");
+	find_newer((void **)&real_functions.pthread_cond_timedwait, "pthread_cond_timedwait");
 }
 
 void raw_sigaction(int sig, const struct sigaction *action)

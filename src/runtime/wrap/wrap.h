@@ -4,7 +4,7 @@
  * has to know of it (threads, exec) or must not be seen by it (signals).
  *
  * Functions that return to their caller by its address (dlopen) are jumped to,
- * see runtime/wrap/dl.c.
+ * see runtime/arch/<processor>/wrap.S.
  */
 #ifndef HYB_WRAP_H
 #define HYB_WRAP_H

@@ -79,11 +79,11 @@ static void test_stack_reads(void **state)
 
 static bool evaluate(const uint8_t *p, size_t length, uint64_t *ret_v)
 {
-	struct cfi_regs regs = {.known = 1u << CFI_RSP | 1u << CFI_RIP};
+	struct cfi_regs regs = {.known = 1u << ARCH_SP | 1u << ARCH_RA};
 	struct cfi_stack stack = {0, 0, 0};
 
-	regs.value[CFI_RSP] = 1000;
-	regs.value[CFI_RIP] = 0x40100b;
+	regs.value[ARCH_SP] = 1000;
+	regs.value[ARCH_RA] = 0x40100b;
 	return cfi_evaluate(p, length, &regs, &stack, NULL, ret_v);
 }
 
