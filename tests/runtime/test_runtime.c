@@ -6,6 +6,7 @@
 #include <alloca.h>
 #include <dirent.h>
 #include <execinfo.h>
+#include <link.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -112,7 +113,7 @@ static struct seen {
 	int count;
 	struct unwind_snippet snippet; /* where the walk is to end; sp 0: at the end of the stack */
 } seen;
-static volatile int *page; /* that cannot be read */
+static volatile int *page; /* whose access fails */
 
 static struct unwind_snippet next_snippet(void *asked)
 {
@@ -123,6 +124,7 @@ static void walk(int signal, siginfo_t *info, void *context)
 {
 	int asked = 0;
 
+	CHECK(!mprotect((void *)page, HYB_PAGE, PROT_READ | PROT_WRITE));
 	seen.u = (struct unwind){.context = context,
 		.next_snippet = next_snippet,
 		.data = &asked,
@@ -130,7 +132,6 @@ static void walk(int signal, siginfo_t *info, void *context)
 		.max = FRAMES};
 	unwind_walk(&seen.u);
 	seen.count = backtrace(seen.truth, FRAMES);
-	CHECK(!mprotect((void *)page, HYB_PAGE, PROT_READ));
 }
 
 static uintptr_t frame(size_t i)
@@ -205,6 +206,35 @@ static void on_signal(int signal)
 	walk_twice();
 }
 
+/* The page of the addresses of functions that the dynamic linker fills in where they are called first. */
+static volatile int *unbound_page(void)
+{
+	for (const ElfW(Dyn) *d = _DYNAMIC; d->d_tag != DT_NULL; d++)
+		if (d->d_tag == DT_PLTGOT)
+			return (volatile int *)((d->d_un.d_ptr + 3 * sizeof(uintptr_t)) &
+						~(uintptr_t)(HYB_PAGE - 1));
+	return NULL;
+}
+
+/* Out of the dynamic linker, whose table backtrace() takes at its word. */
+static NOINLINE void walk_from_linker(void)
+{
+	size_t i = 0;
+
+	seen.u.count = 0;
+	page = unbound_page();
+	CHECK(page && !mprotect((void *)page, HYB_PAGE, PROT_READ));
+	l64a(1);
+	while (i < seen.u.count && frame(i) != (uintptr_t)__builtin_return_address(0))
+		i++;
+	CHECK(i > 2 && i < seen.u.count && !seen.u.guessed);
+	CHECK(unwind_rule_at(frame(i - 1) - 1).function ==
+		unwind_rule_at((uintptr_t)walk_from_linker).function);
+	CHECK(unwind_rule_at(frame(i - 2) - 1).function !=
+		unwind_rule_at((uintptr_t)walk_from_linker).function);
+	CHECK(seen.u.end == UNWIND_OUTERMOST);
+}
+
 static void test_walks(void)
 {
 	struct sigaction action = {.sa_sigaction = walk, .sa_flags = SA_SIGINFO};
@@ -217,6 +247,7 @@ static void test_walks(void)
 	walk_twice();
 	signal(SIGUSR1, on_signal);
 	raise(SIGUSR1); /* on top of a handler */
+	walk_from_linker();
 }
 
 /* -------------------------------------------------------------------- main */

@@ -408,6 +408,21 @@ static bool read_fde(const struct module_map *map, uintptr_t fde, struct reader 
 	return !r->failed;
 }
 
+/* A frame holds its return address, even if its table leaves out what the PLT pushed: glibc's resolver on ARM
+ * does. */
+static void reach_return_address(struct cfi_row *row)
+{
+	const struct cfi_rule *ra = &row->reg[ARCH_RA];
+	int64_t more = ra->offset + 8;
+
+	if (ra->kind != CFI_OFFSET || more <= 0 || row->cfa.kind != CFI_OFFSET)
+		return;
+	row->cfa.offset += more;
+	for (unsigned reg = 0; reg < ARCH_REGISTERS; reg++)
+		if (row->reg[reg].kind == CFI_OFFSET || row->reg[reg].kind == CFI_VAL_OFFSET)
+			row->reg[reg].offset -= more;
+}
+
 bool cfi_find_in(const struct module_map *map, uintptr_t fde, uintptr_t pc, struct cfi_row *row)
 {
 	struct machine m = {.row = row};
@@ -425,7 +440,10 @@ bool cfi_find_in(const struct module_map *map, uintptr_t fde, uintptr_t pc, stru
 		return false;
 	m.initial = *row;
 	m.location = row->start;
-	return run(&m, r, pc);
+	if (!run(&m, r, pc))
+		return false;
+	reach_return_address(row);
+	return true;
 }
 
 bool cfi_find(const struct module_map *map, uintptr_t pc, struct cfi_row *row)
