@@ -8,7 +8,11 @@
  *                        thread_busy() and thread_ready(), or in its handler
  *   start                before any second thread, or in a fork's child
  *
- * State is here or in a struct thread; nothing else in the runtime is global.
+ * State of the process is `rt`, state of a thread its struct thread, `self`. Beside these there are
+ *   - what the files of one part share: store, python, hooks, recursion, real_functions, and
+ *     wrap_system_call_target, which is read by assembler
+ *   - static variables of one file: its tables, caches, and notes of what was done
+ *   - forking and thread_ended, of a thread that has no struct thread, or none any more
  */
 #ifndef HYB_RUNTIME_H
 #define HYB_RUNTIME_H

@@ -266,6 +266,27 @@ def test_runtime_has_initial_exec_tls_and_no_text_relocations():
     assert "TEXTREL" not in run("readelf", "-d", LIBHYBRID).stdout
 
 
+def variables(object_file):
+    """(name, is thread-local, is seen by other files) of each that can be written; no inline one of the public header."""
+    for line in run("objdump", "-t", object_file).stdout.splitlines():
+        found = re.match(r"[0-9a-f]{16} (.).{6} (\S+)\t[0-9a-f]{16} (?:\.hidden )?([A-Za-z]\w*)(?:\.\d+)?$", line)
+        if found and found[1] in "lg" and re.match(r"\.t?(bss|data)$|\*COM\*", found[2]):
+            yield found[3], found[2].startswith(".t"), found[1] == "g"
+
+
+def test_runtime_says_which_variables_it_has():
+    objects = sorted(path for path in LIBHYBRID.with_name(f"{LIBHYBRID.name}.p").glob("*.o"))
+    found = {variable for path in objects for variable in variables(path)}
+    seen = {name for name, _, everywhere in found if everywhere}
+    of_threads = {name for name, thread_local, _ in found if thread_local}
+    assert ("regions", False, False) in found
+    assert seen == {"rt", "self", "store", "python", "hooks", "recursion", "real_functions", "wrap_system_call_target"}
+    assert of_threads == {"self", "forking", "thread_ended"}
+    with open(f"{SOURCE}/src/runtime/runtime.h", encoding="utf-8") as file:
+        said = file.read().split("*/", 1)[0]
+    assert not [name for name in seen | of_threads if not re.search(rf"\b{name}\b", said)]
+
+
 def test_page_of_the_api_tells_of_each_function():
     """What it takes, whether that is a total, and what it costs."""
     with open(f"{SOURCE}/include/hybrid/hybrid.h", encoding="utf-8") as file:
