@@ -10,6 +10,7 @@
 #include <sys/wait.h>
 
 #include "base/array.h"
+#include "base/status.h"
 #include "quality/quality.h"
 
 #define LIST_MAX 3 /* that are named */
@@ -58,19 +59,13 @@ static void read_rank(struct deaths *deaths, const char *text)
 /* "end NUMBER PID PID STATUS ...", the status as wait() has it. */
 static void read_end(struct deaths *deaths, const char *line, const char *host)
 {
-	char text[32];
+	char text[STATUS_SIZE];
 	unsigned rank;
 	int status;
 
 	if (sscanf(line, "end %u %*d %*d %d", &rank, &status) != 2)
 		return;
-	if (!WIFSIGNALED(status))
-		snprintf(text, sizeof(text), "exit %d", WEXITSTATUS(status));
-	else if (sigabbrev_np(WTERMSIG(status)))
-		snprintf(text, sizeof(text), "signal SIG%s", sigabbrev_np(WTERMSIG(status)));
-	else
-		snprintf(text, sizeof(text), "signal %d", WTERMSIG(status));
-	add(deaths, rank, host, text);
+	add(deaths, rank, host, status_text(status, text));
 }
 
 static void read_file(struct deaths *deaths, const char *folder, const char *name)

@@ -43,7 +43,8 @@ struct fact_paths {
 struct facts {
 	struct images images; /* of all experiments */
 	struct account account;
-	size_t killed; /* processes that ended without a word, and nobody says how, or by a signal */
+	size_t killed; /* processes that a signal ended, or that ended without a word */
+	int signal; /* that ended all of them; 0: not known, -1: they ended in several ways */
 	size_t running; /* still run, on this machine */
 	size_t replaced; /* by exec, into what left no measurement of its own */
 	size_t stopped; /* measurements that ended early */
@@ -64,6 +65,12 @@ struct facts {
 /* gather.c. NULL when memory is out. */
 struct facts *facts_gather(const struct quality *quality);
 void facts_free(struct facts *facts); /* accepts NULL */
+
+/*
+ * How the killed ended, below that many of a noun: "processes ended by signal SIGSEGV: ...". Returns `text`.
+ */
+#define FACTS_KILLED_SIZE 96
+const char *facts_killed(const struct facts *facts, const char *noun, char text[FACTS_KILLED_SIZE]);
 
 /*
  * The same in two steps, for ranks of which each has a part of the files: what the part says, and what only

@@ -10,18 +10,26 @@
 #include "base/array.h"
 #include "format/format.h"
 
+static void count_killed(struct facts *facts, int signal)
+{
+	if (!facts->killed++)
+		facts->signal = signal;
+	else if (facts->signal != signal)
+		facts->signal = -1;
+}
+
 static void count_state(const struct images *images, size_t i, struct facts *facts)
 {
 	const struct image *image = &images->list[i];
 
 	switch (image->state) {
 	case HYB_STATE_RUNNING:
-		if (image->waited)
-			facts->killed += WIFSIGNALED(image->status);
-		else if (image->running)
+		if (image->waited && WIFSIGNALED(image->status))
+			count_killed(facts, WTERMSIG(image->status));
+		else if (!image->waited && image->running)
 			facts->running++;
-		else
-			facts->killed++;
+		else if (!image->waited)
+			count_killed(facts, 0);
 		break;
 	case HYB_STATE_EXEC:
 		facts->replaced += images_last(images, i) == i;

@@ -1,11 +1,11 @@
 #include "quality/images.h"
 
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/array.h"
+#include "base/status.h"
 #include "format/format.h"
 #include "format/words.h"
 #include "profile/running.h"
@@ -80,14 +80,6 @@ static uint64_t number(const struct hyb_experiment *e, const char *key)
 	return value ? strtoull(value, NULL, 10) : 0;
 }
 
-/* "exit 3" or "signal SIGKILL", as wait() gives it. Which signal it was does not matter. */
-static int read_status(const char *text)
-{
-	int status;
-
-	return sscanf(text, "exit %d", &status) == 1 ? (status & 0xff) << 8 : SIGKILL;
-}
-
 /* Why the command could not be measured, as hybrid-run saw it before. */
 static unsigned unmeasured(const struct hyb_experiment *e)
 {
@@ -104,7 +96,7 @@ static unsigned unmeasured(const struct hyb_experiment *e)
 static int add_waited(struct image *image, uint32_t pid, uint64_t cpu, const char *status,
 	const struct hyb_experiment *e, struct strings *strings)
 {
-	const struct hyb_ended end = {UINT64_MAX, cpu, pid, read_status(status)};
+	const struct hyb_ended end = {UINT64_MAX, cpu, pid, status_read(status)};
 	const char *program = hyb_experiment_value(e, "program");
 	int r = add_end(image, &end);
 

@@ -1,4 +1,5 @@
 /* The quality block for scripts: every count, also those that are 0. */
+#include "base/status.h"
 #include "format/words.h"
 #include "format/format.h"
 #include "quality/facts.h"
@@ -113,9 +114,12 @@ static void put_paths(struct json *json, const char *name, const struct fact_pat
 
 static void put_facts(struct json *json, const struct facts *facts, const struct profile_quality *q)
 {
+	char status[STATUS_SIZE];
+
 	if (facts->python_count)
 		put_python(json, facts, q);
 	json_number(json, "killed", facts->killed);
+	json_text(json, "killed_by", facts->signal > 0 ? status_text(facts->signal, status) : "");
 	json_number(json, "running", facts->running);
 	json_number(json, "replaced", facts->replaced);
 	json_number(json, "stopped", facts->stopped);

@@ -5,6 +5,7 @@
 
 #include "format/words.h"
 #include "base/path.h"
+#include "base/status.h"
 #include "format/format.h"
 #include "quality/facts.h"
 #include "quality/matching.h"
@@ -270,11 +271,32 @@ static void put_python(struct remarks *remarks, const struct facts *facts, const
 	remarks_add(remarks, false, "waiting", &text);
 }
 
+const char *facts_killed(const struct facts *facts, const char *noun, char text[FACTS_KILLED_SIZE])
+{
+	char status[STATUS_SIZE];
+	const char *how = "without a word (killed?)";
+
+	if (facts->signal > 0)
+		how = status_text(facts->signal, status); /* as waitpid() has a signal */
+	else if (facts->signal < 0)
+		how = "signals, or without a word";
+	snprintf(text, FACTS_KILLED_SIZE, "%s ended %s%s: all until then is here", noun,
+		facts->signal ? "by " : "", how);
+	return text;
+}
+
+static void put_killed(struct remarks *remarks, const struct facts *facts)
+{
+	char one[FACTS_KILLED_SIZE], many[FACTS_KILLED_SIZE];
+
+	put_warning(remarks, facts->killed, facts_killed(facts, "process", one),
+		facts_killed(facts, "processes", many));
+}
+
 static void put_facts(struct remarks *remarks, const struct facts *facts, const struct profile_quality *q)
 {
 	put_python(remarks, facts, q);
-	put_warning(remarks, facts->killed, "process ended without a word (killed?): all until then is here",
-		"processes ended without a word (killed?): all until then is here");
+	put_killed(remarks, facts);
 	put_warning(remarks, facts->running, "process is still running: this is how far it is",
 		"processes are still running: this is how far they are");
 	put_warning(remarks, facts->replaced, "process became a program that was not measured (exec)",

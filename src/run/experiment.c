@@ -1,5 +1,6 @@
 #include "run/experiment.h"
 
+#include "base/status.h"
 #include "format/words.h"
 #include "run/say.h"
 
@@ -188,14 +189,9 @@ static uint64_t nanoseconds(const struct timeval *t)
 
 void experiment_put_status(FILE *out, int status)
 {
-	const char *name = WIFSIGNALED(status) ? sigabbrev_np(WTERMSIG(status)) : NULL;
+	char text[STATUS_SIZE];
 
-	if (name)
-		fprintf(out, "signal SIG%s", name);
-	else if (WIFSIGNALED(status))
-		fprintf(out, "signal %d", WTERMSIG(status));
-	else
-		fprintf(out, "exit %d", WEXITSTATUS(status));
+	fputs(status_text(status, text), out);
 }
 
 static void put_outcome(FILE *out, uint64_t wall, uint64_t user, uint64_t system, long rss, int status)

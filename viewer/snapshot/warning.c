@@ -69,11 +69,11 @@ static void warn_of_names(struct snapshot *s, const struct profile *profile)
 
 static void warn_of_processes(struct snapshot *s, const struct facts *facts)
 {
-	char n[FIGURE_SIZE];
+	char n[FIGURE_SIZE], killed[FACTS_KILLED_SIZE];
 
 	if (facts->killed)
-		warn(s, "%s process%s ended without a word (killed?): all until then is here",
-			figure_number(facts->killed, n), plural(facts->killed, "", "es"));
+		warn(s, "%s %s", figure_number(facts->killed, n),
+			facts_killed(facts, plural(facts->killed, "process", "processes"), killed));
 	if (facts->replaced)
 		warn(s, "%s process%s became %s not measured (exec)", figure_number(facts->replaced, n),
 			plural(facts->replaced, "", "es"),

@@ -244,7 +244,7 @@ def test_children_of_the_c_library(measure, compile_c, burn, static_burn):
 def test_killed_shell(measure, compile_c):
     e = measure(compile_c(SHELLS), "kill -9 $$", "true", "true")
     assert e.stdout.splitlines()[0] == "9"
-    assert "1 process ended without a word" in run(HYBRID_REPORT, e.path).stdout
+    assert "1 process ended by signal SIGKILL" in run(HYBRID_REPORT, e.path).stdout
 
 
 def test_command_that_is_not_measured(measure, burn, static_burn, tmp_path):
@@ -339,12 +339,18 @@ def test_child_in_its_parents_memory(measure, compile_c):
     assert one["why"] == "memory" and "program" in one["program"] and one["cpu_ns"] == pytest.approx(100e6, rel=0.1)
 
 
-@pytest.mark.parametrize("command, killed", [("{} 30 3", False), ("sh -c '{} 30 3; exit 1'", False),
-                                             ("sh -c 'kill -9 $$'", True), ("sh -c 'sh -c \"kill -9 \\$\\$\"; exit 1'", True)])
-def test_how_processes_ended(measure, burn, command, killed):
-    """exit_group() runs no handlers, and is no kill."""
+@pytest.mark.parametrize("command, killed, by", [
+    ("{} 30 3", 0, ""), ("sh -c '{} 30 3; exit 1'", 0, ""), ("sh -c 'kill -9 $$'", 1, "SIGKILL"), ("kill -SEGV $$", 1, "SIGSEGV"),
+    ("sh -c 'sh -c \"kill -9 \\$\\$\"; exit 1'", 1, "SIGKILL"), ("sh -c 'kill -TERM $$'; kill -TERM $$", 2, "SIGTERM"),
+    ("sh -c 'kill -ABRT $$'; kill -TERM $$", 2, "several")])
+def test_how_processes_ended(measure, burn, command, killed, by):
+    """exit_group() runs no handlers, and is no kill. A signal is named where somebody saw it."""
     e = measure("sh", "-c", command.format(burn))
-    assert ("ended without a word" in run(HYBRID_REPORT, e.path).stdout) == killed
+    text, quality = " ".join(run(HYBRID_REPORT, e.path).stdout.split()), e.report()["quality"]
+    assert (quality["killed"], quality["killed_by"]) == (killed, f"signal {by}" if by.startswith("SIG") else "")
+    assert (f"ended by signal {by}: all" in text) == by.startswith("SIG")
+    assert ("ended by signals, or without a word: all" in text) == (by == "several")
+    assert "killed?" not in text
 
 
 def test_process_of_another_namespace(tmp_path):
@@ -360,5 +366,5 @@ def test_process_of_another_namespace(tmp_path):
     outer = subprocess.run(["pgrep", "-P", str(process.pid)], capture_output=True, text=True).stdout.split()
     os.kill(int(outer[0]), signal.SIGKILL)
     process.wait()
-    text = run(HYBRID_REPORT, path).stdout
-    assert "still running" not in text and "2 processes ended without a word" in text
+    text = " ".join(run(HYBRID_REPORT, path).stdout.split())
+    assert "still running" not in text and "2 processes ended by signals, or without a word" in text
