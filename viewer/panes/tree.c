@@ -46,7 +46,7 @@ void tree_make_all(struct app *app)
 
 const struct tree_row *tree_pane_row(const struct tree_pane *p)
 {
-	return p->data && p->list.cursor < p->forest.count ? &p->forest.rows[p->list.cursor] : NULL;
+	return p->data && p->list.cursor < p->view.count ? &p->view.rows[p->list.cursor] : NULL;
 }
 
 /* ---------------------------------------------------------------- cursor */
@@ -55,8 +55,8 @@ const struct tree_row *tree_pane_row(const struct tree_pane *p)
 static struct focus focus_of(struct tree_pane *p, uint32_t node)
 {
 	uint32_t origin = tree_data_origin(p->data, node);
-	const struct profile_node *n = origin == FOREST_NONE
-					       ? &p->forest.source.nodes[node]
+	const struct profile_node *n = origin == TREE_NONE
+					       ? &p->view.source.nodes[node]
 					       : &profile_nodes(p->data->request.snapshot->profile)[origin];
 	bool is_module = tree_pane_kind(p) == TREE_FLAT && p->data->request.by == PROFILE_BY_MODULE;
 
@@ -67,7 +67,7 @@ static struct focus focus_of(struct tree_pane *p, uint32_t node)
 		.file = n->file,
 		.module = n->module,
 		.line = n->line,
-		.node = origin == FOREST_NONE ? NO_NODE : origin,
+		.node = origin == TREE_NONE ? NO_NODE : origin,
 		.serial = p->data->request.snapshot->serial};
 }
 
@@ -84,15 +84,15 @@ static void tell_focus(struct app *app, struct tree_pane *p)
 
 void tree_pane_changed(struct app *app, struct tree_pane *p, int r)
 {
-	size_t row = forest_row(&p->forest, p->forest.cursor), line = p->list.cursor - p->list.top;
+	size_t row = tree_view_row(&p->view, p->view.cursor), line = p->list.cursor - p->list.top;
 
 	if (r)
 		app_say(app, INK_BAD, "out of memory");
 	p->list.cursor = row;
 	p->list.top = row > line ? row - line : 0;
-	list_set(&p->list, p->forest.count, p->list.height);
-	if (p->forest.count)
-		p->forest.cursor = p->forest.rows[p->list.cursor].node;
+	list_set(&p->list, p->view.count, p->list.height);
+	if (p->view.count)
+		p->view.cursor = p->view.rows[p->list.cursor].node;
 	tell_focus(app, p);
 	app_redraw(app);
 }
@@ -111,7 +111,7 @@ void tree_pane_moved(struct pane *pane, struct app *app)
 	if (p->list.cursor != p->typed.row && p->list.cursor != p->typed.found)
 		tree_forget_search(p);
 	if (row)
-		p->forest.cursor = row->node;
+		p->view.cursor = row->node;
 	tell_focus(app, p);
 }
 
@@ -125,13 +125,13 @@ struct list *tree_pane_list(struct pane *pane)
 /* A new search remembers what is open; the next key of the same one opens nothing but its own way. */
 static void begin_typed(struct tree_pane *p)
 {
-	struct forest *f = &p->forest;
+	struct tree_view *f = &p->view;
 	struct typed_search *t = &p->typed;
 
 	if (t->state && p->list.cursor == t->row) {
 		memcpy(f->state, t->state, f->source.count);
 		while (f->zoom_count > t->zoom_count)
-			forest_zoom_back(f);
+			tree_view_zoom_back(f);
 		f->cursor = t->cursor;
 		return;
 	}
@@ -142,7 +142,7 @@ static void begin_typed(struct tree_pane *p)
 	t->cursor = f->cursor;
 	t->zoom_count = f->zoom_count;
 	t->row = p->list.cursor;
-	forest_push(f);
+	tree_view_push(f);
 }
 
 bool tree_pane_find(struct pane *pane, struct app *app, int direction, bool here)
@@ -156,10 +156,10 @@ bool tree_pane_find(struct pane *pane, struct app *app, int direction, bool here
 		begin_typed(p);
 	else
 		tree_forget_search(p);
-	node = forest_find(&p->forest, app->search, direction, here);
-	if (node == FOREST_NONE)
+	node = tree_view_find(&p->view, app->search, direction, here);
+	if (node == TREE_NONE)
 		return false;
-	tree_pane_changed(app, p, forest_reveal(&p->forest, node));
+	tree_pane_changed(app, p, tree_view_reveal(&p->view, node));
 	p->typed.found = p->list.cursor;
 	return true;
 }
@@ -203,14 +203,14 @@ static void begin_order(struct tree_pane *p, const struct tree_data *data)
 	if (p->began)
 		return;
 	p->began = true;
-	p->forest.sort = first[tree_pane_kind(p)];
+	p->view.sort = first[tree_pane_kind(p)];
 	if (!set->shown_count || set->shown[0] == set->metrics)
 		return;
 	if (tree_pane_kind(p) != TREE_DIFFERENCE)
-		p->forest.sort = tree_metric(set->shown[0],
+		p->view.sort = tree_metric(set->shown[0],
 			tree_pane_kind(p) == TREE_FLAT ? TREE_PART_EXCLUSIVE : TREE_PART_INCLUSIVE);
 	else if (!set->items[set->shown[0]].ratio)
-		p->forest.sort = tree_metric(set->shown[0], TREE_PART_CHANGE);
+		p->view.sort = tree_metric(set->shown[0], TREE_PART_CHANGE);
 }
 
 static void take_data(struct app *app, struct tree_pane *p, struct tree_data *data)
@@ -223,7 +223,8 @@ static void take_data(struct app *app, struct tree_pane *p, struct tree_data *da
 
 	begin_order(p, data);
 	tree_forget_search(p);
-	r = forest_set(&p->forest, &data->source, old && old->request.by == data->request.by, loose, seconds);
+	r = tree_view_set(
+		&p->view, &data->source, old && old->request.by == data->request.by, loose, seconds);
 	if (r) {
 		tree_data_free(data);
 		app_say(app, INK_BAD, "out of memory");
@@ -235,8 +236,8 @@ static void take_data(struct app *app, struct tree_pane *p, struct tree_data *da
 		tree_data_free(old);
 	p->data = data;
 	if (first) {
-		r = forest_hot_path(&p->forest, 0);
-		p->forest.cursor = 0;
+		r = tree_view_hot_path(&p->view, 0);
+		p->view.cursor = 0;
 	}
 	tree_pane_changed(app, p, r);
 }
@@ -322,7 +323,7 @@ void tree_pane_update(struct pane *pane, struct app *app, unsigned changed)
 
 int tree_pane_init(struct pane *pane, struct app *app)
 {
-	tree_of(pane)->forest.threshold = app->options->look.threshold;
+	tree_of(pane)->view.threshold = app->options->look.threshold;
 	return 0;
 }
 
@@ -333,7 +334,7 @@ void tree_pane_release(struct pane *pane, struct app *app)
 
 	(void)app;
 	tree_forget_search(p);
-	forest_release(&p->forest);
+	tree_view_release(&p->view);
 	tree_data_free(p->data);
 	tree_data_free(p->past);
 	hide_release(&p->hide);

@@ -4,7 +4,7 @@
 #define HYB_PANE_TREE_H
 
 #include "viewer/app/app.h"
-#include "viewer/model/forest_data.h"
+#include "viewer/model/tree_data.h"
 
 #define TREE_COLUMNS 64u
 
@@ -20,8 +20,8 @@ struct tree_job;
 struct tree_pane {
 	struct pane pane;
 	struct list list;
-	struct forest forest;
-	struct tree_data *data; /* of the forest; NULL: none yet */
+	struct tree_view view;
+	struct tree_data *data; /* of the view; NULL: none yet */
 	struct tree_data *past; /* that rates refer to */
 	struct tree_job *job; /* makes other data; or NULL */
 	struct hide_list hide; /* of the call tree's pane: for all of them */
@@ -47,7 +47,7 @@ enum tree_kind tree_pane_kind(const struct tree_pane *p);
 struct tree_pane *tree_hider(struct app *app);
 /* All panes of trees have to be made again. */
 void tree_make_all(struct app *app);
-/* The forest has changed: `r` of what changed it. The cursor stays on its line of the screen if it can. */
+/* The view has changed: `r` of what changed it. The cursor stays on its line of the screen if it can. */
 void tree_pane_changed(struct app *app, struct tree_pane *p, int r);
 /* Columns that show in a width. */
 size_t tree_pane_columns(const struct tree_pane *p, int width, unsigned columns[TREE_COLUMNS]);

@@ -17,11 +17,11 @@ size_t tree_pane_columns(const struct tree_pane *p, int width, unsigned columns[
 	int used = 2;
 
 	if (!p->chosen_count)
-		return forest_layout(&p->forest, width, columns, TREE_COLUMNS);
-	all_count = forest_columns(&p->forest, all, 2 * TREE_COLUMNS);
+		return tree_view_layout(&p->view, width, columns, TREE_COLUMNS);
+	all_count = tree_view_columns(&p->view, all, 2 * TREE_COLUMNS);
 	for (size_t i = 0; i < p->chosen_count; i++)
 		for (size_t k = 0; k < all_count; k++) {
-			int w = forest_column_width(&p->forest, p->chosen[i]);
+			int w = tree_view_column_width(&p->view, p->chosen[i]);
 
 			if (all[k] != p->chosen[i] || used + w + NAME_LEAST > width)
 				continue;
@@ -37,13 +37,13 @@ static int width_of(const struct tree_pane *p, const unsigned *columns, size_t c
 	int width = 2;
 
 	for (size_t i = 0; i < count; i++)
-		width += forest_column_width(&p->forest, columns[i]);
+		width += tree_view_column_width(&p->view, columns[i]);
 	return width;
 }
 
 /* -------------------------------------------------------------- headings */
 
-static const char *unit_words(const struct forest *f)
+static const char *unit_words(const struct tree_view *f)
 {
 	return f->unit == 1e9 ? "seconds" : f->unit == 1e6 ? "milliseconds" : "microseconds";
 }
@@ -78,14 +78,14 @@ static bool put_groups(
 	int x = 0;
 
 	for (size_t i = 0; i < count; i++)
-		metrics += p->forest.source.pairs && columns[i] >= TREE_METRICS;
+		metrics += p->view.source.pairs && columns[i] >= TREE_METRICS;
 	for (size_t i = 0, next; metrics && i < count; i = next) {
-		const char *group = forest_column_group(&p->forest, columns[i]), *last = strrchr(group, ':');
+		const char *group = tree_view_column_group(&p->view, columns[i]), *last = strrchr(group, ':');
 		int width = 0;
 
-		for (next = i; next < count && group == forest_column_group(&p->forest, columns[next]);
+		for (next = i; next < count && group == tree_view_column_group(&p->view, columns[next]);
 			next++)
-			width += forest_column_width(&p->forest, columns[next]);
+			width += tree_view_column_width(&p->view, columns[next]);
 		if ((int)strlen(group) >= width && last && last[1])
 			group = last + 1; /* its end says more */
 		canvas_printf(area, y, x, INK_DIM, "%*.*s", width, width - 1, group);
@@ -101,21 +101,21 @@ static void put_heading(
 	int x = 0;
 
 	for (size_t i = 0; i < count; i++) {
-		bool is_order = columns[i] == p->forest.sort;
-		int width = forest_column_width(&p->forest, columns[i]), length;
+		bool is_order = columns[i] == p->view.sort;
+		int width = tree_view_column_width(&p->view, columns[i]), length;
 
-		forest_column_heading(&p->forest, columns[i], text);
+		tree_view_column_heading(&p->view, columns[i], text);
 		length = canvas_columns(area->canvas, text);
 		canvas_text(area, y, x + width - length, is_order ? INK_KEY : INK_DIM, text);
 		if (is_order && length < width)
 			canvas_glyph(area, y, x + width - length - 1, INK_KEY,
-				p->forest.ascending ? GLYPH_UP : GLYPH_DOWN);
+				p->view.ascending ? GLYPH_UP : GLYPH_DOWN);
 		x += width;
 	}
 	p->name_column = x + 2;
 	if (p->aside)
 		x += canvas_printf(area, y, x + 2, INK_KEY, "<%u ", p->aside);
-	canvas_printf(area, y, x + 2, INK_DIM, "%s (%s)", name_heading(p), unit_words(&p->forest));
+	canvas_printf(area, y, x + 2, INK_DIM, "%s (%s)", name_heading(p), unit_words(&p->view));
 }
 
 /* A deep tree is moved to the left, by as many levels as the line under the cursor needs; not back before it
@@ -147,9 +147,9 @@ static bool put_state(const struct tree_pane *p, const struct area *area, int y)
 		hide_text(&request->hide, hidden, sizeof(hidden));
 		x += canvas_printf(area, y, x, INK_WARN, "hidden: %s (X shows all)  ", hidden);
 	}
-	if (p->forest.root)
+	if (p->view.root)
 		x += canvas_printf(area, y, x, INK_WARN, "below %s (Z goes back)  ",
-			p->forest.source.nodes[p->forest.root].name);
+			p->view.source.nodes[p->view.root].name);
 	return x;
 }
 
@@ -169,11 +169,11 @@ static unsigned ink_of(unsigned kind)
 	return INK_PLAIN;
 }
 
-static unsigned heat_ink(const struct forest *f, uint32_t node, unsigned column)
+static unsigned heat_ink(const struct tree_view *f, uint32_t node, unsigned column)
 {
-	double share = forest_heat(f, node, column);
+	double share = tree_view_heat(f, node, column);
 
-	if (!forest_is_change(column))
+	if (!tree_view_is_change(column))
 		return canvas_heat(share);
 	return share >= 0.02 ? INK_BAD : share <= -0.02 ? INK_GOOD : INK_PLAIN;
 }
@@ -188,12 +188,12 @@ static int put_cells(const struct tree_pane *p, const struct area *area, int y, 
 		unsigned ink = INK_DIM;
 
 		if (row->rest) {
-			forest_rest_cell(&p->forest, row->node, columns[i], text);
+			tree_view_rest_cell(&p->view, row->node, columns[i], text);
 		} else {
-			forest_cell(&p->forest, row->node, columns[i], text);
-			ink = heat_ink(&p->forest, row->node, columns[i]);
+			tree_view_cell(&p->view, row->node, columns[i], text);
+			ink = heat_ink(&p->view, row->node, columns[i]);
 		}
-		x += forest_column_width(&p->forest, columns[i]);
+		x += tree_view_column_width(&p->view, columns[i]);
 		canvas_text(area, y, x - (int)strlen(text), ink, text);
 	}
 	return x + 2;
@@ -213,29 +213,29 @@ static int put_guides(
 		if (end && !area->canvas->utf8)
 			canvas_glyph(area, y, x + 1, INK_DIM, GLYPH_HORIZONTAL);
 	}
-	if (row->indent >= FOREST_INDENT_MAX)
+	if (row->indent >= TREE_INDENT_MAX)
 		x += canvas_printf(area, y, x, INK_DIM, "(%" PRIu32 ") ", row->level);
 	return x;
 }
 
 static int put_opener(const struct tree_pane *p, const struct area *area, int y, int x, uint32_t node)
 {
-	if (p->forest.source.flat)
+	if (p->view.source.flat)
 		return 0;
-	if (forest_has_children(&p->forest, node))
+	if (tree_view_has_children(&p->view, node))
 		canvas_glyph(
-			area, y, x, INK_DIM, forest_is_open(&p->forest, node) ? GLYPH_OPEN : GLYPH_CLOSED);
+			area, y, x, INK_DIM, tree_view_is_open(&p->view, node) ? GLYPH_OPEN : GLYPH_CLOSED);
 	return 2;
 }
 
 /* "new ", "gone ", or that it was marked. */
 static int put_marks(const struct tree_pane *p, const struct area *area, int y, int x, uint32_t node)
 {
-	const struct tree_pair *pair = p->forest.source.pairs ? &p->forest.source.pairs[node] : NULL;
+	const struct tree_pair *pair = p->view.source.pairs ? &p->view.source.pairs[node] : NULL;
 	int from = x;
 
 	for (int i = 0; i < 26; i++)
-		if (p->forest.marks[i] == node) {
+		if (p->view.marks[i] == node) {
 			x += canvas_glyph(area, y, x, INK_MATCH, GLYPH_MARK);
 			x += canvas_printf(area, y, x, INK_MATCH, "%c ", 'a' + i);
 		}
@@ -250,7 +250,7 @@ static int put_marks(const struct tree_pane *p, const struct area *area, int y, 
 static void put_label(const struct tree_pane *p, struct app *app, const struct area *area, int y, int x,
 	const struct profile_node *n)
 {
-	const struct profile_node *above = &p->forest.source.nodes[n->parent];
+	const struct profile_node *above = &p->view.source.nodes[n->parent];
 	struct label label = {.kind = n->kind,
 		.guess = n->guess,
 		.python = n->python,
@@ -296,14 +296,14 @@ static void put_row(const struct tree_pane *p, struct app *app, const struct are
 	x += put_guides(p, area, y, x, row) - x;
 	if (row->rest) {
 		canvas_printf(area, y, x, INK_DIM,
-			p->forest.source.pairs ? "(%" PRIu32 " that changed by less than %g %%)"
-					       : "(%" PRIu32 " more below %g %%)",
-			row->rest, p->forest.threshold);
+			p->view.source.pairs ? "(%" PRIu32 " that changed by less than %g %%)"
+					     : "(%" PRIu32 " more below %g %%)",
+			row->rest, p->view.threshold);
 		return;
 	}
 	x += put_opener(p, area, y, x, row->node);
 	x += put_marks(p, area, y, x, row->node);
-	put_label(p, app, area, y, x, &p->forest.source.nodes[row->node]);
+	put_label(p, app, area, y, x, &p->view.source.nodes[row->node]);
 }
 
 void tree_pane_draw(struct pane *pane, struct app *app, const struct area *area)
@@ -321,15 +321,14 @@ void tree_pane_draw(struct pane *pane, struct app *app, const struct area *area)
 	y += put_state(p, area, y);
 	count = tree_pane_columns(p, area->width, columns);
 	y += put_groups(p, area, y, columns, count);
-	list_set(&p->list, p->forest.count, area->height - y - 1);
+	list_set(&p->list, p->view.count, area->height - y - 1);
 	move_aside(p, area->width - width_of(p, columns, count));
 	put_heading(p, area, y++, columns, count);
 	p->first_line = y;
-	if (!p->forest.count || (p->forest.source.flat && p->forest.rows[0].rest))
-		canvas_printf(
-			area, y, p->name_column, INK_DIM, "nothing is above %g %%", p->forest.threshold);
-	for (size_t i = p->list.top; i < p->forest.count && y < area->height; i++, y++) {
-		put_row(p, app, area, y, &p->forest.rows[i], columns, count);
+	if (!p->view.count || (p->view.source.flat && p->view.rows[0].rest))
+		canvas_printf(area, y, p->name_column, INK_DIM, "nothing is above %g %%", p->view.threshold);
+	for (size_t i = p->list.top; i < p->view.count && y < area->height; i++, y++) {
+		put_row(p, app, area, y, &p->view.rows[i], columns, count);
 		if (i == p->list.cursor)
 			canvas_reverse(area, y, 0, area->width);
 	}
@@ -344,12 +343,12 @@ static void click_heading(struct tree_pane *p, struct app *app, int x)
 	size_t count = tree_pane_columns(p, p->pane.width, columns);
 
 	for (size_t i = 0; i < count; i++) {
-		x -= forest_column_width(&p->forest, columns[i]);
+		x -= tree_view_column_width(&p->view, columns[i]);
 		if (x >= 0)
 			continue;
 		tree_pane_changed(app, p,
-			forest_sort(&p->forest, columns[i],
-				columns[i] == p->forest.sort && !p->forest.ascending));
+			tree_view_sort(
+				&p->view, columns[i], columns[i] == p->view.sort && !p->view.ascending));
 		return;
 	}
 }
@@ -364,7 +363,7 @@ void tree_pane_mouse(struct pane *pane, struct app *app, int y, int x, unsigned 
 		return;
 	if (y == p->first_line - 1)
 		click_heading(p, app, x);
-	if (y < p->first_line || p->list.top + (size_t)(y - p->first_line) >= p->forest.count)
+	if (y < p->first_line || p->list.top + (size_t)(y - p->first_line) >= p->view.count)
 		return;
 	p->list.cursor = p->list.top + (size_t)(y - p->first_line);
 	tree_pane_moved(pane, app);

@@ -27,9 +27,9 @@ static void open_node(struct app *app, struct pane *pane)
 
 	if (!row || row->rest)
 		return;
-	if (!forest_is_open(&p->forest, row->node)) {
-		tree_pane_changed(app, p, forest_open(&p->forest, row->node, true));
-	} else if (forest_has_children(&p->forest, row->node) && p->list.cursor + 1 < p->list.count) {
+	if (!tree_view_is_open(&p->view, row->node)) {
+		tree_pane_changed(app, p, tree_view_open(&p->view, row->node, true));
+	} else if (tree_view_has_children(&p->view, row->node) && p->list.cursor + 1 < p->list.count) {
 		list_move(&p->list, 1);
 		tree_pane_moved(pane, app);
 	}
@@ -42,9 +42,9 @@ static void close_node(struct app *app, struct pane *pane)
 
 	if (!row)
 		return;
-	if (!row->rest && forest_is_open(&p->forest, row->node) &&
-		forest_has_children(&p->forest, row->node)) {
-		tree_pane_changed(app, p, forest_open(&p->forest, row->node, false));
+	if (!row->rest && tree_view_is_open(&p->view, row->node) &&
+		tree_view_has_children(&p->view, row->node)) {
+		tree_pane_changed(app, p, tree_view_open(&p->view, row->node, false));
 	} else if (p->list.cursor) {
 		p->list.cursor = row->above;
 		list_move(&p->list, 0);
@@ -59,7 +59,7 @@ void tree_key_toggle(struct app *app, struct pane *pane)
 
 	if (row && !row->rest)
 		tree_pane_changed(
-			app, p, forest_open(&p->forest, row->node, !forest_is_open(&p->forest, row->node)));
+			app, p, tree_view_open(&p->view, row->node, !tree_view_is_open(&p->view, row->node)));
 }
 
 static void open_all(struct app *app, struct pane *pane)
@@ -70,10 +70,10 @@ static void open_all(struct app *app, struct pane *pane)
 
 	if (!row)
 		return;
-	tree_pane_changed(app, p, forest_open_all(&p->forest, row->node, &all));
+	tree_pane_changed(app, p, tree_view_open_all(&p->view, row->node, &all));
 	if (!all)
 		app_say(app, INK_WARN, "not all of it: %u rows are open, level by level; + goes on from any",
-			FOREST_ROWS_MAX);
+			TREE_ROWS_MAX);
 }
 
 static void close_all(struct app *app, struct pane *pane)
@@ -82,7 +82,7 @@ static void close_all(struct app *app, struct pane *pane)
 	const struct tree_row *row = tree_pane_row(p);
 
 	if (row)
-		tree_pane_changed(app, p, forest_close_all(&p->forest, row->node));
+		tree_pane_changed(app, p, tree_view_close_all(&p->view, row->node));
 }
 
 static void hot_path(struct app *app, struct pane *pane)
@@ -92,8 +92,8 @@ static void hot_path(struct app *app, struct pane *pane)
 
 	if (!row)
 		return;
-	forest_push(&p->forest);
-	tree_pane_changed(app, p, forest_hot_path(&p->forest, row->node));
+	tree_view_push(&p->view);
+	tree_pane_changed(app, p, tree_view_hot_path(&p->view, row->node));
 }
 
 /* ------------------------------------------------------------------- zoom */
@@ -105,15 +105,15 @@ static void zoom(struct app *app, struct pane *pane)
 
 	if (!row)
 		return;
-	forest_push(&p->forest);
-	tree_pane_changed(app, p, forest_zoom(&p->forest, row->node));
+	tree_view_push(&p->view);
+	tree_pane_changed(app, p, tree_view_zoom(&p->view, row->node));
 }
 
 static void zoom_back(struct app *app, struct pane *pane)
 {
 	struct tree_pane *p = tree_of(pane);
 
-	if (p->data && forest_zoom_back(&p->forest))
+	if (p->data && tree_view_zoom_back(&p->view))
 		tree_pane_changed(app, p, 0);
 	else
 		app_say(app, INK_PLAIN, "this is all of it");
@@ -129,11 +129,11 @@ static void move_order(struct app *app, struct tree_pane *p, int steps)
 	long at = -1;
 
 	for (size_t i = 0; i < count; i++)
-		if (columns[i] == p->forest.sort)
+		if (columns[i] == p->view.sort)
 			at = (long)i;
 	at = at < 0 ? 0 : at + steps;
 	if (at >= 0 && at < (long)count)
-		tree_pane_changed(app, p, forest_sort(&p->forest, columns[at], p->forest.ascending));
+		tree_pane_changed(app, p, tree_view_sort(&p->view, columns[at], p->view.ascending));
 }
 
 void tree_key_sort_left(struct app *app, struct pane *pane)
@@ -151,7 +151,7 @@ void tree_key_turn(struct app *app, struct pane *pane)
 	struct tree_pane *p = tree_of(pane);
 
 	if (p->data)
-		tree_pane_changed(app, p, forest_sort(&p->forest, p->forest.sort, !p->forest.ascending));
+		tree_pane_changed(app, p, tree_view_sort(&p->view, p->view.sort, !p->view.ascending));
 }
 
 /* -------------------------------------------------------------- threshold */
@@ -165,14 +165,14 @@ static void set_threshold(struct app *app, const char *text)
 	if (wanted)
 		app_say(app, INK_BAD, "%s: give %s", text, wanted);
 	else if (p->data)
-		tree_pane_changed(app, p, forest_threshold(&p->forest, percent));
+		tree_pane_changed(app, p, tree_view_threshold(&p->view, percent));
 }
 
 void tree_key_threshold(struct app *app, struct pane *pane)
 {
 	char text[32];
 
-	snprintf(text, sizeof(text), "%g", tree_of(pane)->forest.threshold);
+	snprintf(text, sizeof(text), "%g", tree_of(pane)->view.threshold);
 	app_prompt(app, "Leave out what is below (percent of the total):", text, NULL, set_threshold);
 }
 
@@ -182,11 +182,11 @@ void tree_key_threshold(struct app *app, struct pane *pane)
 static int find_column(const struct tree_pane *p, const char *name, size_t length, unsigned *ret_column)
 {
 	unsigned all[2 * TREE_COLUMNS];
-	size_t count = forest_columns(&p->forest, all, 2 * TREE_COLUMNS);
+	size_t count = tree_view_columns(&p->view, all, 2 * TREE_COLUMNS);
 	char text[64];
 
 	for (size_t i = 0; i < count; i++) {
-		forest_column_name(&p->forest, all[i], text);
+		tree_view_column_name(&p->view, all[i], text);
 		if (strlen(text) == length && !strncmp(text, name, length)) {
 			*ret_column = all[i];
 			return 0;
@@ -204,7 +204,7 @@ static void list_columns(
 
 	*text = 0;
 	for (size_t i = 0; i < count; i++) {
-		const char *next = forest_column_name(&p->forest, columns[i], name);
+		const char *next = tree_view_column_name(&p->view, columns[i], name);
 
 		if (used + strlen(next) + 2 > size)
 			return;
@@ -229,7 +229,7 @@ static void set_columns(struct app *app, const char *text)
 		for (length = (size_t)(end - text); length && text[length - 1] == ' ';)
 			length--;
 		if (length && find_column(p, text, length, &chosen[count])) {
-			list_columns(p, all, forest_columns(&p->forest, all, 2 * TREE_COLUMNS), names,
+			list_columns(p, all, tree_view_columns(&p->view, all, 2 * TREE_COLUMNS), names,
 				sizeof(names));
 			app_say(app, INK_BAD, "no column %.*s; there are: %s", (int)length, text, names);
 			return;
@@ -250,7 +250,7 @@ void tree_key_columns(struct app *app, struct pane *pane)
 		return;
 	list_columns(p, columns, tree_pane_columns(p, pane->width, columns), text, sizeof(text));
 	app_prompt(app, "Columns (empty: as many as fit):", text, NULL, set_columns);
-	list_columns(p, all, forest_columns(&p->forest, all, 2 * TREE_COLUMNS), names, sizeof(names));
+	list_columns(p, all, tree_view_columns(&p->view, all, 2 * TREE_COLUMNS), names, sizeof(names));
 	app_say(app, INK_PLAIN, "there are: %s", names);
 }
 
@@ -258,7 +258,7 @@ void tree_key_columns(struct app *app, struct pane *pane)
 
 static void go_to(struct app *app, struct tree_pane *p, uint32_t node)
 {
-	tree_pane_changed(app, p, forest_reveal(&p->forest, node));
+	tree_pane_changed(app, p, tree_view_reveal(&p->view, node));
 }
 
 static void set_mark(struct app *app, const char *text)
@@ -271,7 +271,7 @@ static void set_mark(struct app *app, const char *text)
 	if (*text < 'a' || *text > 'z' || text[1])
 		app_say(app, INK_BAD, "a mark is one letter from a to z");
 	else
-		p->forest.marks[*text - 'a'] = row->node;
+		p->view.marks[*text - 'a'] = row->node;
 }
 
 void tree_key_mark(struct app *app, struct pane *pane)
@@ -283,14 +283,14 @@ void tree_key_mark(struct app *app, struct pane *pane)
 static void follow_mark(struct app *app, const char *text)
 {
 	struct tree_pane *p = asking(app);
-	uint32_t node = *text >= 'a' && *text <= 'z' && !text[1] && p->data ? p->forest.marks[*text - 'a']
-									    : FOREST_NONE;
+	uint32_t node =
+		*text >= 'a' && *text <= 'z' && !text[1] && p->data ? p->view.marks[*text - 'a'] : TREE_NONE;
 
-	if (node == FOREST_NONE) {
+	if (node == TREE_NONE) {
 		app_say(app, INK_BAD, "there is no mark %s", text);
 		return;
 	}
-	forest_push(&p->forest);
+	tree_view_push(&p->view);
 	go_to(app, p, node);
 }
 
@@ -301,10 +301,10 @@ void tree_key_to_mark(struct app *app, struct pane *pane)
 	size_t used = strlen(question);
 
 	for (int i = 0; p->data && i < 26 && used < sizeof(question); i++) {
-		if (p->forest.marks[i] == FOREST_NONE)
+		if (p->view.marks[i] == TREE_NONE)
 			continue;
 		used += (size_t)snprintf(question + used, sizeof(question) - used, " %c %.20s", 'a' + i,
-			p->forest.source.nodes[p->forest.marks[i]].name);
+			p->view.source.nodes[p->view.marks[i]].name);
 		if (!*first)
 			*first = (char)('a' + i);
 	}
@@ -317,9 +317,9 @@ void tree_key_to_mark(struct app *app, struct pane *pane)
 void tree_key_back(struct app *app, struct pane *pane)
 {
 	struct tree_pane *p = tree_of(pane);
-	uint32_t node = p->data ? forest_pop(&p->forest) : FOREST_NONE;
+	uint32_t node = p->data ? tree_view_pop(&p->view) : TREE_NONE;
 
-	if (node == FOREST_NONE)
+	if (node == TREE_NONE)
 		app_say(app, INK_PLAIN, "there is nowhere to go back to");
 	else
 		go_to(app, p, node);
@@ -354,7 +354,7 @@ static void hide(struct app *app, const char *text)
 {
 	struct tree_pane *p = asking(app), *hider = tree_hider(app);
 	const struct tree_row *row = tree_pane_row(p);
-	const struct profile_node *n = row ? &p->forest.source.nodes[row->node] : NULL;
+	const struct profile_node *n = row ? &p->view.source.nodes[row->node] : NULL;
 	enum hide_what what;
 	const char *name = n ? hide_name(p, n, *text, &what) : NULL;
 	int r;
@@ -382,7 +382,7 @@ void tree_key_hide(struct app *app, struct pane *pane)
 	size_t used = strlen(question);
 	enum hide_what what;
 
-	n = row && !row->rest && row->node ? &p->forest.source.nodes[row->node] : NULL;
+	n = row && !row->rest && row->node ? &p->view.source.nodes[row->node] : NULL;
 	for (int i = 0; n && letters[i] && used < sizeof(question); i++) {
 		const char *name = hide_name(p, n, letters[i], &what);
 

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "viewer/model/forest.h"
+#include "viewer/model/tree_view.h"
 
 static char *copy_text(const char *text)
 {
@@ -53,7 +53,7 @@ static uint32_t match_node(const struct snapshot *from, const struct snapshot *t
 {
 	struct match *match = match_new(profile_nodes(from->profile), profile_count(from->profile),
 		profile_nodes(to->profile), profile_count(to->profile), from->query.mode != to->query.mode);
-	uint32_t found = match ? match_find(match, node) : FOREST_NONE;
+	uint32_t found = match ? match_find(match, node) : TREE_NONE;
 
 	match_free(match);
 	return found;
@@ -68,7 +68,7 @@ static uint32_t find_function(const struct snapshot *to, const struct focus *foc
 		if (!strcmp(nodes[i].name, focus->name) && !strcmp(nodes[i].file, focus->file) &&
 			!strcmp(nodes[i].module, focus->module))
 			return (uint32_t)i;
-	return FOREST_NONE;
+	return TREE_NONE;
 }
 
 /* Lends its strings. */
@@ -81,7 +81,7 @@ static bool find(const struct focus *focus, const struct snapshot *from, const s
 	if (!focus->kind)
 		return false;
 	node = place == NO_NODE ? find_function(to, focus) : match_node(from, to, place);
-	if (node == FOREST_NONE)
+	if (node == TREE_NONE)
 		return false;
 	n = &profile_nodes(to->profile)[node];
 	*ret_found = *focus;

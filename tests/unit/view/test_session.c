@@ -15,7 +15,7 @@
 #include "hyb_writer.h"
 #include "profile/running.h"
 #include "viewer/snapshot/focus.h"
-#include "viewer/model/forest_data.h"
+#include "viewer/model/tree_data.h"
 #include "viewer/snapshot/session.h"
 #include "viewer/snapshot/live.h"
 

@@ -1,4 +1,4 @@
-#include "viewer/model/forest.h"
+#include "viewer/model/tree_view.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -14,7 +14,7 @@ struct sorted {
 	uint32_t node;
 };
 
-static void release_nodes(struct forest *f)
+static void release_nodes(struct tree_view *f)
 {
 	free(f->state);
 	free(f->first);
@@ -26,21 +26,21 @@ static void release_nodes(struct forest *f)
 	match_free(f->past);
 }
 
-void forest_release(struct forest *f)
+void tree_view_release(struct tree_view *f)
 {
 	release_nodes(f);
 	free(f->rows);
 	free(f->zooms);
-	*f = (struct forest){0};
+	*f = (struct tree_view){0};
 }
 
 /* ---------------------------------------------------------------- order */
 
-bool forest_is_visible(const struct forest *f, uint32_t node)
+bool tree_view_is_visible(const struct tree_view *f, uint32_t node)
 {
-	double least = f->threshold / 100 * forest_whole(f);
+	double least = f->threshold / 100 * tree_view_whole(f);
 
-	return forest_size(f, node) >= (f->source.pairs && !f->changes ? floor(least) : least);
+	return tree_view_size(f, node) >= (f->source.pairs && !f->changes ? floor(least) : least);
 }
 
 /* Orders as the numbers do; NAN is last in both directions. */
@@ -57,18 +57,18 @@ static uint64_t key_of(double value, bool ascending)
 }
 
 /* By the largest change at or below a node. */
-static bool sorts_by_change(const struct forest *f)
+static bool sorts_by_change(const struct tree_view *f)
 {
 	size_t column = (f->sort - TREE_METRICS) / TREE_PARTS;
 
 	return f->sort == FIELD_CHANGE || (f->changes && f->sort == tree_metric(column, TREE_PART_CHANGE));
 }
 
-static double sort_value(const struct forest *f, uint32_t node)
+static double sort_value(const struct tree_view *f, uint32_t node)
 {
 	if (f->source.pairs && sorts_by_change(f))
-		return forest_size(f, node);
-	return forest_value(f, node, f->sort);
+		return tree_view_size(f, node);
+	return tree_view_value(f, node, f->sort);
 }
 
 static int compare_sorted(const void *pa, const void *pb)
@@ -109,7 +109,7 @@ static bool sort_many(struct sorted *items, size_t count)
 	return true;
 }
 
-static void link_children(struct forest *f, uint32_t node, const struct sorted *items, size_t count)
+static void link_children(struct tree_view *f, uint32_t node, const struct sorted *items, size_t count)
 {
 	f->first[node] = count ? items[0].node : 0;
 	for (size_t i = 0; i < count; i++)
@@ -118,7 +118,7 @@ static void link_children(struct forest *f, uint32_t node, const struct sorted *
 }
 
 /* Children that are large enough into items[]; the others are counted, if they are worth a word. */
-static size_t collect_children(struct forest *f, uint32_t node, struct sorted *items)
+static size_t collect_children(struct tree_view *f, uint32_t node, struct sorted *items)
 {
 	const struct profile_node *nodes = f->source.nodes;
 	double rest = 0;
@@ -126,20 +126,20 @@ static size_t collect_children(struct forest *f, uint32_t node, struct sorted *i
 	size_t count = 0;
 
 	for (uint32_t c = nodes[node].first_child; c; c = nodes[c].next_sibling) {
-		if (forest_is_visible(f, c)) {
+		if (tree_view_is_visible(f, c)) {
 			items[count++] = (struct sorted){key_of(sort_value(f, c), f->ascending), c};
 		} else {
-			rest += f->source.pairs ? fabs(forest_change(f, c, false))
+			rest += f->source.pairs ? fabs(tree_view_change(f, c, false))
 						: (double)nodes[c].inclusive;
 			hidden++;
 		}
 	}
-	f->rest[node] = rest * 100 >= TINY * forest_whole(f) ? hidden : 0;
+	f->rest[node] = rest * 100 >= TINY * tree_view_whole(f) ? hidden : 0;
 	return count;
 }
 
-/* Sorted children that are large enough, linked by forest->next. 0: none. */
-static uint32_t children_of(struct forest *f, uint32_t node)
+/* Sorted children that are large enough, linked by view->next. 0: none. */
+static uint32_t children_of(struct tree_view *f, uint32_t node)
 {
 	const struct profile_node *nodes = f->source.nodes;
 	struct sorted few[FEW], *items = few;
@@ -164,7 +164,7 @@ static uint32_t children_of(struct forest *f, uint32_t node)
 
 /* ----------------------------------------------------------------- rows */
 
-static bool add_row(struct forest *f, struct tree_row row)
+static bool add_row(struct tree_view *f, struct tree_row row)
 {
 	if (f->count == f->capacity) {
 		size_t capacity = f->capacity ? 2 * f->capacity : 256;
@@ -180,7 +180,7 @@ static bool add_row(struct forest *f, struct tree_row row)
 }
 
 /* One frame that only calls the next: read like a stack, such chains stay in one column. */
-static bool is_chained(const struct forest *f, uint32_t node)
+static bool is_chained(const struct tree_view *f, uint32_t node)
 {
 	const struct profile_node *n = &f->source.nodes[node], *above = &f->source.nodes[n->parent];
 
@@ -190,7 +190,7 @@ static bool is_chained(const struct forest *f, uint32_t node)
 }
 
 /* The row of a child, or of what is left out (rest > 0), below that of its parent. */
-static bool add_below(struct forest *f, uint32_t above, uint32_t node, uint32_t rest)
+static bool add_below(struct tree_view *f, uint32_t above, uint32_t node, uint32_t rest)
 {
 	struct tree_row row = {.node = node, .rest = rest, .above = above};
 
@@ -204,14 +204,14 @@ static bool add_below(struct forest *f, uint32_t above, uint32_t node, uint32_t 
 		row.branch = rest || !is_chained(f, node);
 		row.last = rest || (!f->next[node] && !f->rest[f->source.nodes[node].parent]);
 		row.indent = parent->indent;
-		if (row.branch && row.indent < FOREST_INDENT_MAX)
+		if (row.branch && row.indent < TREE_INDENT_MAX)
 			row.indent++;
 	}
 	return add_row(f, row);
 }
 
 /* Depth-first over what is open, without recursion. */
-static bool fill_rows(struct forest *f)
+static bool fill_rows(struct tree_view *f)
 {
 	uint32_t node = f->root, row = 0, child;
 
@@ -219,8 +219,8 @@ static bool fill_rows(struct forest *f)
 	if (!f->source.flat && !add_row(f, (struct tree_row){.node = node}))
 		return false;
 	for (;;) {
-		child = f->state[node] & FOREST_OPEN ? children_of(f, node) : 0;
-		if (!child && f->state[node] & FOREST_OPEN && f->rest[node] &&
+		child = f->state[node] & TREE_OPEN ? children_of(f, node) : 0;
+		if (!child && f->state[node] & TREE_OPEN && f->rest[node] &&
 			!add_below(f, row, node, f->rest[node]))
 			return false;
 		while (!child && node != f->root) {
@@ -241,19 +241,19 @@ static bool fill_rows(struct forest *f)
 	}
 }
 
-static int arrange(struct forest *f)
+static int arrange(struct tree_view *f)
 {
 	return fill_rows(f) ? 0 : HYB_ENOMEM;
 }
 
-static bool is_below(const struct forest *f, uint32_t node, uint32_t root)
+static bool is_below(const struct tree_view *f, uint32_t node, uint32_t root)
 {
 	while (node > root)
 		node = f->source.nodes[node].parent;
 	return node == root;
 }
 
-size_t forest_row(const struct forest *f, uint32_t node)
+size_t tree_view_row(const struct tree_view *f, uint32_t node)
 {
 	for (;; node = f->source.nodes[node].parent) {
 		for (size_t i = 0; i < f->count; i++)
@@ -267,7 +267,7 @@ size_t forest_row(const struct forest *f, uint32_t node)
 /* ---------------------------------------------------------------- source */
 
 /* The unit and width of times are those of the report: by the largest. */
-static void choose_unit(struct forest *f)
+static void choose_unit(struct tree_view *f)
 {
 	const struct tree_source *s = &f->source;
 	uint64_t most = s->nodes[0].inclusive;
@@ -280,7 +280,7 @@ static void choose_unit(struct forest *f)
 	f->width = digits > 8 ? digits : 8;
 }
 
-static bool new_nodes(struct forest *f)
+static bool new_nodes(struct tree_view *f)
 {
 	size_t count = f->source.count;
 
@@ -294,47 +294,48 @@ static bool new_nodes(struct forest *f)
 	return f->state && f->first && f->next && f->sorted && f->rest && f->scratch;
 }
 
-int forest_set(struct forest *f, const struct tree_source *source, bool adopt, bool loose, double seconds)
+int tree_view_set(
+	struct tree_view *f, const struct tree_source *source, bool adopt, bool loose, double seconds)
 {
-	struct forest made = {
+	struct tree_view made = {
 		.source = *source, .sort = f->sort, .ascending = f->ascending, .threshold = f->threshold};
 	int r = HYB_ENOMEM;
 
 	for (size_t i = 0; i < 26; i++)
-		made.marks[i] = FOREST_NONE;
-	if (new_nodes(&made) && !forest_weigh(&made)) {
+		made.marks[i] = TREE_NONE;
+	if (new_nodes(&made) && !tree_view_weigh(&made)) {
 		choose_unit(&made);
-		made.state[0] = FOREST_OPEN;
-		r = adopt && f->source.count ? forest_adopt(&made, f, loose, seconds) : 0;
+		made.state[0] = TREE_OPEN;
+		r = adopt && f->source.count ? tree_view_adopt(&made, f, loose, seconds) : 0;
 	}
 	if (!r)
 		r = arrange(&made);
 	if (r) {
-		forest_release(&made);
+		tree_view_release(&made);
 		return r;
 	}
-	forest_release(f);
+	tree_view_release(f);
 	*f = made;
 	return 0;
 }
 
 /* Children have to be sorted again, or others are large enough. */
-static int resort(struct forest *f)
+static int resort(struct tree_view *f)
 {
 	f->generation++;
 	return arrange(f);
 }
 
-int forest_sort(struct forest *f, unsigned column, bool ascending)
+int tree_view_sort(struct tree_view *f, unsigned column, bool ascending)
 {
 	f->sort = column;
 	f->ascending = ascending;
 	if (!f->source.count)
 		return 0;
-	return forest_weigh(f) ? HYB_ENOMEM : resort(f);
+	return tree_view_weigh(f) ? HYB_ENOMEM : resort(f);
 }
 
-int forest_threshold(struct forest *f, double percent)
+int tree_view_threshold(struct tree_view *f, double percent)
 {
 	f->threshold = percent;
 	return f->source.count ? resort(f) : 0;
@@ -342,49 +343,49 @@ int forest_threshold(struct forest *f, double percent)
 
 /* ------------------------------------------------------- open and closed */
 
-bool forest_has_children(const struct forest *f, uint32_t node)
+bool tree_view_has_children(const struct tree_view *f, uint32_t node)
 {
 	return f->source.nodes[node].first_child;
 }
 
-bool forest_is_open(const struct forest *f, uint32_t node)
+bool tree_view_is_open(const struct tree_view *f, uint32_t node)
 {
-	return f->state[node] & FOREST_OPEN;
+	return f->state[node] & TREE_OPEN;
 }
 
-static void set_open(struct forest *f, uint32_t node, bool open)
+static void set_open(struct tree_view *f, uint32_t node, bool open)
 {
-	f->state[node] = (uint8_t)((f->state[node] & ~FOREST_OPEN) | (open ? FOREST_OPEN : 0));
+	f->state[node] = (uint8_t)((f->state[node] & ~TREE_OPEN) | (open ? TREE_OPEN : 0));
 }
 
-int forest_open(struct forest *f, uint32_t node, bool open)
+int tree_view_open(struct tree_view *f, uint32_t node, bool open)
 {
-	if (open == forest_is_open(f, node) || !forest_has_children(f, node))
+	if (open == tree_view_is_open(f, node) || !tree_view_has_children(f, node))
 		return 0;
 	set_open(f, node, open);
 	return arrange(f);
 }
 
 /* Those that can be opened go into the queue; the number of all. */
-static size_t queue_children(struct forest *f, uint32_t node, uint32_t *queue, size_t *tail)
+static size_t queue_children(struct tree_view *f, uint32_t node, uint32_t *queue, size_t *tail)
 {
 	size_t count = 0;
 
 	for (uint32_t c = children_of(f, node); c; c = f->next[c], count++)
-		if (forest_has_children(f, c) && *tail < FOREST_ROWS_MAX)
+		if (tree_view_has_children(f, c) && *tail < TREE_ROWS_MAX)
 			queue[(*tail)++] = c;
 	return count;
 }
 
-int forest_open_all(struct forest *f, uint32_t node, bool *ret_all)
+int tree_view_open_all(struct tree_view *f, uint32_t node, bool *ret_all)
 {
-	uint32_t *queue = malloc(FOREST_ROWS_MAX * sizeof(*queue));
+	uint32_t *queue = malloc(TREE_ROWS_MAX * sizeof(*queue));
 	size_t head = 0, tail = 0, rows = 0;
 
 	if (!queue)
 		return HYB_ENOMEM;
 	queue[tail++] = node;
-	while (head < tail && rows < FOREST_ROWS_MAX) {
+	while (head < tail && rows < TREE_ROWS_MAX) {
 		set_open(f, queue[head], true);
 		rows += queue_children(f, queue[head++], queue, &tail);
 	}
@@ -394,7 +395,7 @@ int forest_open_all(struct forest *f, uint32_t node, bool *ret_all)
 }
 
 /* The node behind all that is below it. */
-static size_t end_of(const struct forest *f, uint32_t node)
+static size_t end_of(const struct tree_view *f, uint32_t node)
 {
 	const struct profile_node *nodes = f->source.nodes;
 
@@ -403,16 +404,16 @@ static size_t end_of(const struct forest *f, uint32_t node)
 	return node ? nodes[node].next_sibling : f->source.count;
 }
 
-int forest_close_all(struct forest *f, uint32_t node)
+int tree_view_close_all(struct tree_view *f, uint32_t node)
 {
 	memset(f->state + node, 0, end_of(f, node) - node);
 	return arrange(f);
 }
 
-int forest_reveal(struct forest *f, uint32_t node)
+int tree_view_reveal(struct tree_view *f, uint32_t node)
 {
 	while (f->root && !is_below(f, node, f->root))
-		forest_zoom_back(f);
+		tree_view_zoom_back(f);
 	for (uint32_t at = node; at != f->root;) {
 		at = f->source.nodes[at].parent;
 		set_open(f, at, true);
@@ -422,13 +423,13 @@ int forest_reveal(struct forest *f, uint32_t node)
 }
 
 /* The visible child with most inclusive time, or change; 0: none. */
-static uint32_t hottest(struct forest *f, uint32_t node, double *ret_size)
+static uint32_t hottest(struct tree_view *f, uint32_t node, double *ret_size)
 {
 	uint32_t best = 0;
 
 	*ret_size = 0;
 	for (uint32_t c = children_of(f, node); c; c = f->next[c]) {
-		double size = forest_size(f, c);
+		double size = tree_view_size(f, c);
 
 		if (!best || size > *ret_size) {
 			best = c;
@@ -438,12 +439,12 @@ static uint32_t hottest(struct forest *f, uint32_t node, double *ret_size)
 	return best;
 }
 
-int forest_hot_path(struct forest *f, uint32_t node)
+int tree_view_hot_path(struct tree_view *f, uint32_t node)
 {
 	for (;;) {
 		const struct profile_node *n = &f->source.nodes[node];
-		double size,
-			alone = f->source.pairs ? fabs(forest_change(f, node, true)) : (double)n->exclusive;
+		double size, alone = f->source.pairs ? fabs(tree_view_change(f, node, true))
+						     : (double)n->exclusive;
 		uint32_t child = hottest(f, node, &size);
 
 		if (!child || (alone > size && node != f->root))
@@ -457,7 +458,7 @@ int forest_hot_path(struct forest *f, uint32_t node)
 
 /* ---------------------------------------------------------- zoom and back */
 
-int forest_zoom(struct forest *f, uint32_t node)
+int tree_view_zoom(struct tree_view *f, uint32_t node)
 {
 	uint32_t *grown;
 
@@ -473,7 +474,7 @@ int forest_zoom(struct forest *f, uint32_t node)
 	return arrange(f);
 }
 
-bool forest_zoom_back(struct forest *f)
+bool tree_view_zoom_back(struct tree_view *f)
 {
 	if (!f->zoom_count)
 		return false;
@@ -481,18 +482,18 @@ bool forest_zoom_back(struct forest *f)
 	return !arrange(f);
 }
 
-void forest_push(struct forest *f)
+void tree_view_push(struct tree_view *f)
 {
 	if (f->back_count && f->back[f->back_count - 1] == f->cursor)
 		return;
-	if (f->back_count == FOREST_BACK_MAX) {
-		memmove(f->back, f->back + 1, (FOREST_BACK_MAX - 1) * sizeof(*f->back));
+	if (f->back_count == TREE_BACK_MAX) {
+		memmove(f->back, f->back + 1, (TREE_BACK_MAX - 1) * sizeof(*f->back));
 		f->back_count--;
 	}
 	f->back[f->back_count++] = f->cursor;
 }
 
-uint32_t forest_pop(struct forest *f)
+uint32_t tree_view_pop(struct tree_view *f)
 {
-	return f->back_count ? f->back[--f->back_count] : FOREST_NONE;
+	return f->back_count ? f->back[--f->back_count] : TREE_NONE;
 }

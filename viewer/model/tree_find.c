@@ -1,8 +1,8 @@
-/* Search in a forest. */
+/* Search in a tree. */
 #include <stdlib.h>
 
 #include "base/map.h"
-#include "viewer/model/forest.h"
+#include "viewer/model/tree_view.h"
 
 /* What is known of names, by their addresses: a tree has few beside its nodes. */
 struct names {
@@ -23,34 +23,34 @@ static bool fits(struct names *names, const char *name)
 	return known == &FITS;
 }
 
-static bool node_fits(const struct forest *f, struct names *names, uint32_t node)
+static bool node_fits(const struct tree_view *f, struct names *names, uint32_t node)
 {
 	return (node || !f->source.flat) && fits(names, f->source.nodes[node].name);
 }
 
 /* Children in the order of rows if they were sorted, else in that of the tree. */
-static uint32_t seek_visible(const struct forest *f, uint32_t node)
+static uint32_t seek_visible(const struct tree_view *f, uint32_t node)
 {
-	while (node && !forest_is_visible(f, node))
+	while (node && !tree_view_is_visible(f, node))
 		node = f->source.nodes[node].next_sibling;
 	return node;
 }
 
-static uint32_t first_of(const struct forest *f, uint32_t node)
+static uint32_t first_of(const struct tree_view *f, uint32_t node)
 {
 	return f->sorted[node] == f->generation ? f->first[node]
 						: seek_visible(f, f->source.nodes[node].first_child);
 }
 
-static uint32_t next_of(const struct forest *f, uint32_t node)
+static uint32_t next_of(const struct tree_view *f, uint32_t node)
 {
 	const struct profile_node *n = &f->source.nodes[node];
 
 	return f->sorted[n->parent] == f->generation ? f->next[node] : seek_visible(f, n->next_sibling);
 }
 
-/* The node behind this one; FOREST_NONE: it was the last. */
-static uint32_t step(const struct forest *f, uint32_t node)
+/* The node behind this one; TREE_NONE: it was the last. */
+static uint32_t step(const struct tree_view *f, uint32_t node)
 {
 	uint32_t to = first_of(f, node);
 
@@ -58,33 +58,33 @@ static uint32_t step(const struct forest *f, uint32_t node)
 		to = next_of(f, node);
 		node = f->source.nodes[node].parent;
 	}
-	return to ? to : FOREST_NONE;
+	return to ? to : TREE_NONE;
 }
 
-static uint32_t find_forwards(const struct forest *f, struct names *names, bool here)
+static uint32_t find_forwards(const struct tree_view *f, struct names *names, bool here)
 {
 	uint32_t node = here ? f->cursor : step(f, f->cursor);
 
-	for (; node != FOREST_NONE; node = step(f, node))
+	for (; node != TREE_NONE; node = step(f, node))
 		if (node_fits(f, names, node))
 			return node;
-	for (node = f->root; node != FOREST_NONE; node = step(f, node)) {
+	for (node = f->root; node != TREE_NONE; node = step(f, node)) {
 		if (node_fits(f, names, node))
 			return node;
 		if (node == f->cursor)
 			break;
 	}
-	return FOREST_NONE;
+	return TREE_NONE;
 }
 
-static uint32_t find_backwards(const struct forest *f, struct names *names, bool here)
+static uint32_t find_backwards(const struct tree_view *f, struct names *names, bool here)
 {
-	uint32_t best = FOREST_NONE;
+	uint32_t best = TREE_NONE;
 
 	if (here && node_fits(f, names, f->cursor))
 		return f->cursor;
-	for (uint32_t node = f->root; node != FOREST_NONE; node = step(f, node)) {
-		if (node == f->cursor && best != FOREST_NONE)
+	for (uint32_t node = f->root; node != TREE_NONE; node = step(f, node)) {
+		if (node == f->cursor && best != TREE_NONE)
 			break;
 		if (node_fits(f, names, node))
 			best = node;
@@ -92,7 +92,7 @@ static uint32_t find_backwards(const struct forest *f, struct names *names, bool
 	return best;
 }
 
-uint32_t forest_find(struct forest *f, const regex_t *expression, int direction, bool here)
+uint32_t tree_view_find(struct tree_view *f, const regex_t *expression, int direction, bool here)
 {
 	struct names names = {.expression = expression};
 	uint32_t node = direction > 0 ? find_forwards(f, &names, here) : find_backwards(f, &names, here);

@@ -1,4 +1,4 @@
-#include "viewer/model/forest_hide.h"
+#include "viewer/model/tree_hide.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -161,7 +161,7 @@ static void add_node(struct making *m, uint32_t i, bool hidden)
 	to->received += n->received;
 	tree_extend_range(to, n->least, n->most);
 	to->place = n->place;
-	m->origin[m->map[i]] = m->origin[m->map[i]] == UINT32_MAX - 1 ? i : FOREST_NONE;
+	m->origin[m->map[i]] = m->origin[m->map[i]] == UINT32_MAX - 1 ? i : TREE_NONE;
 }
 
 static int place_nodes(struct making *m)

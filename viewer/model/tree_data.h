@@ -1,8 +1,8 @@
 /* What the panes of trees show: made of a snapshot by a job, without what is hidden. */
-#ifndef HYB_FOREST_DATA_H
-#define HYB_FOREST_DATA_H
+#ifndef HYB_TREE_DATA_H
+#define HYB_TREE_DATA_H
 
-#include "viewer/model/forest_hide.h"
+#include "viewer/model/tree_hide.h"
 #include "viewer/snapshot/session.h"
 
 enum tree_kind {
@@ -40,7 +40,7 @@ struct tree_data *tree_data_make(struct tree_request *request);
 void tree_data_free(struct tree_data *data);
 void tree_request_release(struct tree_request *request);
 
-/* The node of snapshot->profile that a node is, or FOREST_NONE. */
+/* The node of snapshot->profile that a node is, or TREE_NONE. */
 uint32_t tree_data_origin(struct tree_data *data, uint32_t node);
 
 #endif

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "viewer/model/forest_hide.h"
+#include "viewer/model/tree_hide.h"
 
 /* A tree by hand: nodes are made in depth-first order. */
 struct made {
@@ -90,35 +90,35 @@ static struct made *make(void)
 	return m;
 }
 
-static struct forest plant(const struct made *m)
+static struct tree_view plant(const struct made *m)
 {
-	struct forest f = {0};
+	struct tree_view f = {0};
 
-	assert_int_equal(forest_set(&f, &m->source, false, false, 0), 0);
+	assert_int_equal(tree_view_set(&f, &m->source, false, false, 0), 0);
 	return f;
 }
 
 /* Nodes of the rows; a rest is its parent, negative. */
-static void assert_rows(const struct forest *f, size_t count, const int *nodes)
+static void assert_rows(const struct tree_view *f, size_t count, const int *nodes)
 {
 	assert_int_equal(f->count, count);
 	for (size_t i = 0; i < count; i++)
 		assert_int_equal(f->rows[i].rest ? -(int)f->rows[i].node : (int)f->rows[i].node, nodes[i]);
 }
 
-#define ASSERT_ROWS(forest_, ...) \
-	assert_rows(forest_, sizeof((int[]){__VA_ARGS__}) / sizeof(int), (int[]){__VA_ARGS__})
+#define ASSERT_ROWS(view_, ...) \
+	assert_rows(view_, sizeof((int[]){__VA_ARGS__}) / sizeof(int), (int[]){__VA_ARGS__})
 
 static void test_open(void **state)
 {
 	struct made *m = make();
-	struct forest f = plant(m);
+	struct tree_view f = plant(m);
 	bool all;
 
 	ASSERT_ROWS(&f, TOTAL, SOLVE, INIT);
-	assert_int_equal(forest_open(&f, INIT, true), 0);
+	assert_int_equal(tree_view_open(&f, INIT, true), 0);
 	ASSERT_ROWS(&f, TOTAL, SOLVE, INIT, READ, LOG);
-	assert_int_equal(forest_open_all(&f, SOLVE, &all), 0);
+	assert_int_equal(tree_view_open_all(&f, SOLVE, &all), 0);
 	assert_true(all);
 	ASSERT_ROWS(&f, TOTAL, SOLVE, LOOP, KERNEL, ADD, MUL, SEND, ADD_ALONE, INIT, READ, LOG);
 	/* kernel is not the only child of loop: a step to the right; guides lead past it */
@@ -126,23 +126,23 @@ static void test_open(void **state)
 	assert_int_equal(f.rows[KERNEL].guides, 3);
 	assert_true(f.rows[KERNEL].branch && !f.rows[KERNEL].last && f.rows[SEND].last);
 	assert_int_equal(f.rows[LOG].guides, 0);
-	assert_int_equal(forest_row(&f, SEND), 6);
-	assert_int_equal(forest_open(&f, SOLVE, false), 0);
+	assert_int_equal(tree_view_row(&f, SEND), 6);
+	assert_int_equal(tree_view_open(&f, SOLVE, false), 0);
 	ASSERT_ROWS(&f, TOTAL, SOLVE, INIT, READ, LOG);
-	assert_int_equal(forest_row(&f, SEND), 1); /* what it is in */
-	assert_int_equal(forest_open(&f, SOLVE, true), 0);
+	assert_int_equal(tree_view_row(&f, SEND), 1); /* what it is in */
+	assert_int_equal(tree_view_open(&f, SOLVE, true), 0);
 	assert_int_equal(f.count, 11); /* what was open below is still */
-	assert_int_equal(forest_close_all(&f, SOLVE), 0);
-	assert_int_equal(forest_open(&f, SOLVE, true), 0);
+	assert_int_equal(tree_view_close_all(&f, SOLVE), 0);
+	assert_int_equal(tree_view_open(&f, SOLVE, true), 0);
 	ASSERT_ROWS(&f, TOTAL, SOLVE, LOOP, ADD_ALONE, INIT, READ, LOG);
-	forest_release(&f);
+	tree_view_release(&f);
 	free(m);
 }
 
 static void test_chain(void **state)
 {
 	struct made m = {0};
-	struct forest f;
+	struct tree_view f;
 	bool all;
 	uint32_t at = add(&m, 0, PROFILE_ROOT, "[total]", 0);
 
@@ -152,44 +152,44 @@ static void test_chain(void **state)
 	add(&m, at, PROFILE_LEAF, "d", 10);
 	finish(&m);
 	f = plant(&m);
-	forest_open_all(&f, 0, &all);
+	tree_view_open_all(&f, 0, &all);
 	assert_int_equal(f.rows[1].indent, 1);
 	assert_int_equal(f.rows[3].indent, 1); /* read like a stack */
 	assert_false(f.rows[3].branch);
 	assert_int_equal(f.rows[3].level, 3);
 	assert_int_equal(f.rows[4].indent, 2);
-	forest_release(&f);
+	tree_view_release(&f);
 }
 
 static void test_sort(void **state)
 {
 	struct made *m = make();
-	struct forest f = plant(m);
+	struct tree_view f = plant(m);
 	bool all;
 
-	forest_open_all(&f, 0, &all);
-	assert_int_equal(forest_sort(&f, FIELD_INCLUSIVE, true), 0);
+	tree_view_open_all(&f, 0, &all);
+	assert_int_equal(tree_view_sort(&f, FIELD_INCLUSIVE, true), 0);
 	ASSERT_ROWS(&f, TOTAL, INIT, LOG, READ, SOLVE, ADD_ALONE, LOOP, SEND, KERNEL, MUL, ADD);
 	/* by what none of the others has: these stay as they were */
-	assert_int_equal(forest_sort(&f, FIELD_CALLS, false), 0);
+	assert_int_equal(tree_view_sort(&f, FIELD_CALLS, false), 0);
 	ASSERT_ROWS(&f, TOTAL, SOLVE, LOOP, SEND, KERNEL, ADD, MUL, ADD_ALONE, INIT, READ, LOG);
-	assert_int_equal(forest_sort(&f, FIELD_EXCLUSIVE, false), 0);
+	assert_int_equal(tree_view_sort(&f, FIELD_EXCLUSIVE, false), 0);
 	ASSERT_ROWS(&f, TOTAL, SOLVE, ADD_ALONE, LOOP, SEND, KERNEL, ADD, MUL, INIT, READ, LOG);
-	forest_release(&f);
+	tree_view_release(&f);
 	free(m);
 }
 
-static void assert_cell(const struct forest *f, uint32_t node, unsigned column, const char *expected)
+static void assert_cell(const struct tree_view *f, uint32_t node, unsigned column, const char *expected)
 {
 	char text[FIGURE_SIZE];
 
-	assert_string_equal(forest_cell(f, node, column, text), expected);
+	assert_string_equal(tree_view_cell(f, node, column, text), expected);
 }
 
 static void test_columns(void **state)
 {
 	struct made *m = make();
-	struct forest f = plant(m);
+	struct tree_view f = plant(m);
 	unsigned columns[16];
 
 	assert_cell(&f, SOLVE, FIELD_INCLUSIVE, "0.900");
@@ -200,95 +200,95 @@ static void test_columns(void **state)
 	assert_cell(&f, SOLVE, FIELD_CHILD_CALLS, "6");
 	assert_cell(&f, TOTAL, FIELD_CHILD_CALLS, "4"); /* the nearest ones below */
 	assert_cell(&f, ADD, FIELD_SAMPLES, "40");
-	assert_true(isnan(forest_value(&f, ADD, FIELD_RATE)));
-	assert_true(isnan(forest_value(&f, ADD, TREE_METRICS)));
+	assert_true(isnan(tree_view_value(&f, ADD, FIELD_RATE)));
+	assert_true(isnan(tree_view_value(&f, ADD, TREE_METRICS)));
 	/* incl 9, % 7, excl 9, calls 8, samples 8, and 34 for the name */
-	assert_int_equal(forest_layout(&f, 2 + 9 + 7 + 9 + 8 + 34, columns, 16), 4);
+	assert_int_equal(tree_view_layout(&f, 2 + 9 + 7 + 9 + 8 + 34, columns, 16), 4);
 	assert_int_equal(columns[3], FIELD_CALLS);
-	assert_int_equal(forest_sort(&f, FIELD_SAMPLES, false), 0);
-	assert_int_equal(forest_layout(&f, 2 + 9 + 7 + 9 + 8 + 34, columns, 16), 4);
+	assert_int_equal(tree_view_sort(&f, FIELD_SAMPLES, false), 0);
+	assert_int_equal(tree_view_layout(&f, 2 + 9 + 7 + 9 + 8 + 34, columns, 16), 4);
 	assert_int_equal(columns[3], FIELD_SAMPLES);
-	assert_int_equal(forest_layout(&f, 10, columns, 16), 1); /* that of the order always */
-	forest_release(&f);
+	assert_int_equal(tree_view_layout(&f, 10, columns, 16), 1); /* that of the order always */
+	tree_view_release(&f);
 	free(m);
 }
 
 static void test_threshold(void **state)
 {
 	struct made *m = make();
-	struct forest f = plant(m);
+	struct tree_view f = plant(m);
 	char text[FIGURE_SIZE];
 	bool all;
 
-	forest_open_all(&f, 0, &all);
+	tree_view_open_all(&f, 0, &all);
 	/* 3 of 1000 are too little even for a word, 103 are not */
-	assert_int_equal(forest_threshold(&f, 1), 0);
+	assert_int_equal(tree_view_threshold(&f, 1), 0);
 	ASSERT_ROWS(&f, TOTAL, SOLVE, LOOP, KERNEL, ADD, MUL, SEND, ADD_ALONE, INIT, READ);
-	assert_int_equal(forest_threshold(&f, 10.1), 0);
+	assert_int_equal(tree_view_threshold(&f, 10.1), 0);
 	ASSERT_ROWS(&f, TOTAL, SOLVE, LOOP, KERNEL, ADD, MUL, -LOOP, ADD_ALONE, TOTAL);
-	assert_string_equal(forest_rest_cell(&f, LOOP, FIELD_INCLUSIVE, text), "0.100");
-	assert_string_equal(forest_rest_cell(&f, LOOP, FIELD_PERCENT, text), "10.0");
+	assert_string_equal(tree_view_rest_cell(&f, LOOP, FIELD_INCLUSIVE, text), "0.100");
+	assert_string_equal(tree_view_rest_cell(&f, LOOP, FIELD_PERCENT, text), "10.0");
 	assert_int_equal(f.rows[6].rest, 1);
 	assert_int_equal(f.rows[8].rest, 1);
 	assert_true(f.rows[8].last && !f.rows[1].last);
-	forest_release(&f);
+	tree_view_release(&f);
 	free(m);
 }
 
 static void test_hot_path_and_zoom(void **state)
 {
 	struct made *m = make();
-	struct forest f = plant(m);
+	struct tree_view f = plant(m);
 
-	assert_int_equal(forest_hot_path(&f, TOTAL), 0);
+	assert_int_equal(tree_view_hot_path(&f, TOTAL), 0);
 	assert_int_equal(f.cursor, ADD);
 	ASSERT_ROWS(&f, TOTAL, SOLVE, LOOP, KERNEL, ADD, MUL, SEND, ADD_ALONE, INIT);
-	forest_push(&f);
-	assert_int_equal(forest_zoom(&f, LOOP), 0);
+	tree_view_push(&f);
+	assert_int_equal(tree_view_zoom(&f, LOOP), 0);
 	ASSERT_ROWS(&f, LOOP, KERNEL, ADD, MUL, SEND);
-	assert_int_equal(forest_zoom(&f, KERNEL), 0);
+	assert_int_equal(tree_view_zoom(&f, KERNEL), 0);
 	ASSERT_ROWS(&f, KERNEL, ADD, MUL);
-	assert_int_equal(forest_reveal(&f, SEND), 0); /* leaves one of them */
+	assert_int_equal(tree_view_reveal(&f, SEND), 0); /* leaves one of them */
 	ASSERT_ROWS(&f, LOOP, KERNEL, ADD, MUL, SEND);
-	assert_true(forest_zoom_back(&f));
+	assert_true(tree_view_zoom_back(&f));
 	assert_int_equal(f.count, 9);
-	assert_false(forest_zoom_back(&f));
-	assert_int_equal(forest_pop(&f), ADD);
-	assert_int_equal(forest_pop(&f), FOREST_NONE);
-	forest_release(&f);
+	assert_false(tree_view_zoom_back(&f));
+	assert_int_equal(tree_view_pop(&f), ADD);
+	assert_int_equal(tree_view_pop(&f), TREE_NONE);
+	tree_view_release(&f);
 	free(m);
 }
 
 static void test_search(void **state)
 {
 	struct made *m = make();
-	struct forest f = plant(m);
+	struct tree_view f = plant(m);
 	regex_t add_expression, none;
 
 	assert_int_equal(regcomp(&add_expression, "^a", REG_EXTENDED | REG_NOSUB), 0);
 	assert_int_equal(regcomp(&none, "nothing", REG_EXTENDED | REG_NOSUB), 0);
 	/* inside of what is closed, too */
-	assert_int_equal(forest_find(&f, &add_expression, 1, true), ADD);
-	assert_int_equal(forest_reveal(&f, ADD), 0);
+	assert_int_equal(tree_view_find(&f, &add_expression, 1, true), ADD);
+	assert_int_equal(tree_view_reveal(&f, ADD), 0);
 	ASSERT_ROWS(&f, TOTAL, SOLVE, LOOP, KERNEL, ADD, MUL, SEND, ADD_ALONE, INIT);
 	assert_int_equal(f.cursor, ADD);
-	assert_int_equal(forest_find(&f, &add_expression, 1, true), ADD);
-	assert_int_equal(forest_find(&f, &add_expression, 1, false), ADD_ALONE);
-	assert_int_equal(forest_find(&f, &add_expression, -1, false), ADD_ALONE); /* from the end */
+	assert_int_equal(tree_view_find(&f, &add_expression, 1, true), ADD);
+	assert_int_equal(tree_view_find(&f, &add_expression, 1, false), ADD_ALONE);
+	assert_int_equal(tree_view_find(&f, &add_expression, -1, false), ADD_ALONE); /* from the end */
 	f.cursor = ADD_ALONE;
-	assert_int_equal(forest_find(&f, &add_expression, 1, false), ADD);
-	assert_int_equal(forest_find(&f, &add_expression, -1, false), ADD);
-	assert_int_equal(forest_find(&f, &none, 1, true), FOREST_NONE);
-	assert_int_equal(forest_find(&f, &none, -1, true), FOREST_NONE);
+	assert_int_equal(tree_view_find(&f, &add_expression, 1, false), ADD);
+	assert_int_equal(tree_view_find(&f, &add_expression, -1, false), ADD);
+	assert_int_equal(tree_view_find(&f, &none, 1, true), TREE_NONE);
+	assert_int_equal(tree_view_find(&f, &none, -1, true), TREE_NONE);
 	/* in the order of rows, and not what is left out */
-	assert_int_equal(forest_sort(&f, FIELD_INCLUSIVE, true), 0);
+	assert_int_equal(tree_view_sort(&f, FIELD_INCLUSIVE, true), 0);
 	f.cursor = TOTAL;
-	assert_int_equal(forest_find(&f, &add_expression, 1, false), ADD_ALONE);
-	assert_int_equal(forest_threshold(&f, 30), 0);
-	assert_int_equal(forest_find(&f, &add_expression, 1, false), ADD);
+	assert_int_equal(tree_view_find(&f, &add_expression, 1, false), ADD_ALONE);
+	assert_int_equal(tree_view_threshold(&f, 30), 0);
+	assert_int_equal(tree_view_find(&f, &add_expression, 1, false), ADD);
 	regfree(&add_expression);
 	regfree(&none);
-	forest_release(&f);
+	tree_view_release(&f);
 	free(m);
 }
 
@@ -313,30 +313,30 @@ static struct made *make_later(void)
 static void test_adopt(void **state)
 {
 	struct made *m = make(), *later = make_later();
-	struct forest f = plant(m);
+	struct tree_view f = plant(m);
 	enum { L_TOTAL, L_IDLE, L_SOLVE, L_ADD, L_LOOP, L_KERNEL, L_MUL };
 
-	assert_int_equal(forest_reveal(&f, MUL), 0);
-	forest_push(&f);
+	assert_int_equal(tree_view_reveal(&f, MUL), 0);
+	tree_view_push(&f);
 	f.marks[0] = ADD_ALONE;
 	f.marks[1] = SEND;
-	assert_int_equal(forest_set(&f, &later->source, true, false, 2), 0);
+	assert_int_equal(tree_view_set(&f, &later->source, true, false, 2), 0);
 	ASSERT_ROWS(&f, L_TOTAL, L_IDLE, L_SOLVE, L_ADD, L_LOOP, L_KERNEL, L_MUL);
 	assert_int_equal(f.cursor, L_MUL);
 	assert_int_equal(f.marks[0], L_ADD);
-	assert_int_equal(f.marks[1], FOREST_NONE);
+	assert_int_equal(f.marks[1], TREE_NONE);
 	/* (500 - 200) ns in 2 s; all of what is new */
-	assert_true(fabs(forest_value(&f, L_MUL, FIELD_RATE) - 150) < 1e-9);
-	assert_true(fabs(forest_value(&f, L_IDLE, FIELD_RATE) - 1500) < 1e-9);
+	assert_true(fabs(tree_view_value(&f, L_MUL, FIELD_RATE) - 150) < 1e-9);
+	assert_true(fabs(tree_view_value(&f, L_IDLE, FIELD_RATE) - 1500) < 1e-9);
 	/* what is not there any more: the nearest above it; what is zoomed into stays */
-	assert_int_equal(forest_set(&f, &m->source, true, false, 0), 0);
+	assert_int_equal(tree_view_set(&f, &m->source, true, false, 0), 0);
 	f.cursor = SEND;
-	assert_int_equal(forest_zoom(&f, LOOP), 0);
-	assert_int_equal(forest_set(&f, &later->source, true, false, 0), 0);
+	assert_int_equal(tree_view_zoom(&f, LOOP), 0);
+	assert_int_equal(tree_view_set(&f, &later->source, true, false, 0), 0);
 	assert_int_equal(f.cursor, L_LOOP);
 	ASSERT_ROWS(&f, L_LOOP, L_KERNEL, L_MUL);
-	assert_true(isnan(forest_value(&f, L_MUL, FIELD_RATE)));
-	forest_release(&f);
+	assert_true(isnan(tree_view_value(&f, L_MUL, FIELD_RATE)));
+	tree_view_release(&f);
 	free(m);
 	free(later);
 }
@@ -345,7 +345,7 @@ static void test_adopt(void **state)
 static void test_adopt_loosely(void **state)
 {
 	struct made *m = make(), sites = {0};
-	struct forest f = plant(m);
+	struct tree_view f = plant(m);
 	uint32_t total, solve, first, second;
 
 	total = add(&sites, 0, PROFILE_ROOT, "[total]", 0);
@@ -357,16 +357,16 @@ static void test_adopt_loosely(void **state)
 	sites.nodes[second].line = 12;
 	add(&sites, second, PROFILE_LEAF, "add", 100);
 	finish(&sites);
-	assert_int_equal(forest_open(&f, SOLVE, true), 0);
-	assert_int_equal(forest_open(&f, LOOP, true), 0);
+	assert_int_equal(tree_view_open(&f, SOLVE, true), 0);
+	assert_int_equal(tree_view_open(&f, LOOP, true), 0);
 	f.cursor = LOOP;
-	assert_int_equal(forest_set(&f, &sites.source, true, true, 0), 0);
+	assert_int_equal(tree_view_set(&f, &sites.source, true, true, 0), 0);
 	assert_int_equal(f.count, 6);
 	assert_int_equal(f.cursor, first); /* the larger one */
-	assert_int_equal(forest_set(&f, &m->source, true, true, 0), 0);
+	assert_int_equal(tree_view_set(&f, &m->source, true, true, 0), 0);
 	assert_int_equal(f.cursor, LOOP);
-	assert_true(forest_is_open(&f, LOOP));
-	forest_release(&f);
+	assert_true(tree_view_is_open(&f, LOOP));
+	tree_view_release(&f);
 	free(m);
 }
 
@@ -419,7 +419,7 @@ static void test_hide(void **state)
 	/* add moved up, and is one with the one that was there */
 	sum = seek(&t, (uint32_t)(solve - t.tree.nodes), "add");
 	assert_int_equal(sum->inclusive, 600);
-	assert_int_equal(t.origin[sum - t.tree.nodes], FOREST_NONE);
+	assert_int_equal(t.origin[sum - t.tree.nodes], TREE_NONE);
 	assert_int_equal(t.origin[solve - t.tree.nodes], SOLVE);
 	assert_int_equal(t.tree.values[solve - t.tree.nodes].exclusive, 7);
 	assert_int_equal(t.tree.values[solve - t.tree.nodes].inclusive, 12);
@@ -473,7 +473,7 @@ static void test_million(void **state)
 	struct profile_node *nodes = calloc(MILLION, sizeof(*nodes));
 	uint64_t *child_calls = calloc(MILLION, sizeof(*child_calls));
 	struct tree_source source = {.nodes = nodes, .count = MILLION, .child_calls = child_calls};
-	struct forest f = {0};
+	struct tree_view f = {0};
 	uint64_t random = 1;
 	regex_t last;
 	bool all;
@@ -499,27 +499,27 @@ static void test_million(void **state)
 			nodes[i - 1].next_sibling = i;
 	}
 	source.whole = nodes[0].inclusive = 2000000000;
-	assert_int_equal(forest_set(&f, &source, false, false, 0), 0);
-	assert_int_equal(forest_open(&f, 1, true), 0);
+	assert_int_equal(tree_view_set(&f, &source, false, false, 0), 0);
+	assert_int_equal(tree_view_open(&f, 1, true), 0);
 	assert_int_equal(f.count, MILLION / 2 + 1);
 	for (size_t i = 3; i < f.count; i++)
 		assert_true(nodes[f.rows[i - 1].node].inclusive >= nodes[f.rows[i].node].inclusive);
-	assert_int_equal(forest_sort(&f, FIELD_INCLUSIVE, true), 0);
+	assert_int_equal(tree_view_sort(&f, FIELD_INCLUSIVE, true), 0);
 	for (size_t i = 3; i < f.count; i++)
 		assert_true(nodes[f.rows[i - 1].node].inclusive <= nodes[f.rows[i].node].inclusive);
 	/* the end of a way of half a million */
 	assert_int_equal(regcomp(&last, "last", REG_EXTENDED | REG_NOSUB), 0);
-	assert_int_equal(forest_find(&f, &last, 1, true), MILLION - 1);
-	assert_int_equal(forest_reveal(&f, MILLION - 1), 0);
-	assert_int_equal(forest_row(&f, MILLION - 1) > 0, true);
-	assert_int_equal(f.rows[forest_row(&f, MILLION - 1)].indent, FOREST_INDENT_MAX);
-	assert_int_equal(forest_set(&f, &source, true, false, 0), 0);
+	assert_int_equal(tree_view_find(&f, &last, 1, true), MILLION - 1);
+	assert_int_equal(tree_view_reveal(&f, MILLION - 1), 0);
+	assert_int_equal(tree_view_row(&f, MILLION - 1) > 0, true);
+	assert_int_equal(f.rows[tree_view_row(&f, MILLION - 1)].indent, TREE_INDENT_MAX);
+	assert_int_equal(tree_view_set(&f, &source, true, false, 0), 0);
 	assert_int_equal(f.cursor, MILLION - 1);
-	assert_int_equal(forest_close_all(&f, 0), 0);
-	assert_int_equal(forest_open_all(&f, 0, &all), 0);
+	assert_int_equal(tree_view_close_all(&f, 0), 0);
+	assert_int_equal(tree_view_open_all(&f, 0, &all), 0);
 	assert_false(all);
 	regfree(&last);
-	forest_release(&f);
+	tree_view_release(&f);
 	free(nodes);
 	free(child_calls);
 }

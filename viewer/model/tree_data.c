@@ -1,4 +1,4 @@
-#include "viewer/model/forest_data.h"
+#include "viewer/model/tree_data.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -243,13 +243,13 @@ uint32_t tree_data_origin(struct tree_data *d, uint32_t node)
 	const struct profile *profile = d->request.snapshot->profile;
 
 	if (d->request.kind == TREE_REVERSED || d->request.kind == TREE_FLAT)
-		return FOREST_NONE;
+		return TREE_NONE;
 	if (d->hidden.origin)
 		node = d->hidden.origin[node];
-	if (node == FOREST_NONE || d->request.kind != TREE_DIFFERENCE)
+	if (node == TREE_NONE || d->request.kind != TREE_DIFFERENCE)
 		return node;
 	if (!d->match)
 		d->match = match_new(d->nodes, profile_diff_count(d->request.snapshot->diff),
 			profile_nodes(profile), profile_count(profile), false);
-	return d->match ? match_find(d->match, node) : FOREST_NONE;
+	return d->match ? match_find(d->match, node) : TREE_NONE;
 }

@@ -5,7 +5,7 @@
 #include "base/hash.h"
 #include "base/path.h"
 #include "base/row_index.h"
-#include "viewer/model/forest.h"
+#include "viewer/model/tree_view.h"
 
 #define NOT_ASKED 0u
 #define NOT_THERE UINT32_MAX
@@ -121,7 +121,7 @@ uint32_t match_find(struct match *m, uint32_t node)
 			uint32_t *grown = realloc(m->way, (2 * length + 64) * sizeof(*grown));
 
 			if (!grown)
-				return FOREST_NONE;
+				return TREE_NONE;
 			m->way = grown;
 			m->way_room = 2 * length + 64;
 		}
@@ -135,25 +135,25 @@ uint32_t match_find(struct match *m, uint32_t node)
 		}
 		m->map[m->way[length]] = found;
 	}
-	return found == NOT_THERE ? FOREST_NONE : found - 1;
+	return found == NOT_THERE ? TREE_NONE : found - 1;
 }
 
 /* -------------------------------------------------- what stays the same */
 
 /* Marks in the tree before what has something open below. */
-static void mark_ways(const struct forest *from)
+static void mark_ways(const struct tree_view *from)
 {
 	for (uint32_t i = 1; i < from->source.count; i++)
-		for (uint32_t at = i; at && from->state[i] & FOREST_OPEN;) {
+		for (uint32_t at = i; at && from->state[i] & TREE_OPEN;) {
 			at = from->source.nodes[at].parent;
-			if (from->state[at] & FOREST_BELOW)
+			if (from->state[at] & TREE_BELOW)
 				break;
-			from->state[at] |= FOREST_BELOW;
+			from->state[at] |= TREE_BELOW;
 		}
 }
 
 /* From the root down to all that was open. A node that was split is open in all its parts. */
-static void adopt_state(struct forest *f, const struct forest *from, struct match *to_past)
+static void adopt_state(struct tree_view *f, const struct tree_view *from, struct match *to_past)
 {
 	const struct profile_node *nodes = f->source.nodes;
 	uint32_t node = 0;
@@ -162,9 +162,9 @@ static void adopt_state(struct forest *f, const struct forest *from, struct matc
 	for (;;) {
 		uint32_t past = match_find(to_past, node), child = 0;
 
-		if (past != FOREST_NONE) {
+		if (past != TREE_NONE) {
 			f->state[node] =
-				from->state[past] & FOREST_OPEN && nodes[node].first_child ? FOREST_OPEN : 0;
+				from->state[past] & TREE_OPEN && nodes[node].first_child ? TREE_OPEN : 0;
 			if (from->state[past])
 				child = nodes[node].first_child;
 		}
@@ -177,28 +177,28 @@ static void adopt_state(struct forest *f, const struct forest *from, struct matc
 		node = child;
 	}
 	for (size_t i = 0; i < from->source.count; i++)
-		from->state[i] &= FOREST_OPEN;
+		from->state[i] &= TREE_OPEN;
 }
 
 /* The same node, or the nearest one above it that is there. */
 static uint32_t find_near(struct match *m, uint32_t node)
 {
-	while (match_find(m, node) == FOREST_NONE)
+	while (match_find(m, node) == TREE_NONE)
 		node = m->from[node].parent;
 	return match_find(m, node);
 }
 
 static uint32_t find_mark(struct match *m, uint32_t node)
 {
-	return node == FOREST_NONE ? FOREST_NONE : match_find(m, node);
+	return node == TREE_NONE ? TREE_NONE : match_find(m, node);
 }
 
 /* Roots that are not there are left out. */
-static int adopt_zooms(struct forest *f, const struct forest *from, struct match *to_new)
+static int adopt_zooms(struct tree_view *f, const struct tree_view *from, struct match *to_new)
 {
 	uint32_t root = match_find(to_new, from->root);
 
-	if (root == FOREST_NONE || !from->zoom_count)
+	if (root == TREE_NONE || !from->zoom_count)
 		return 0;
 	f->zooms = calloc(from->zoom_count, sizeof(*f->zooms));
 	if (!f->zooms)
@@ -206,14 +206,14 @@ static int adopt_zooms(struct forest *f, const struct forest *from, struct match
 	for (size_t i = 0; i < from->zoom_count; i++) {
 		uint32_t to = match_find(to_new, from->zooms[i]);
 
-		if (to != FOREST_NONE)
+		if (to != TREE_NONE)
 			f->zooms[f->zoom_count++] = to;
 	}
 	f->root = root;
 	return 0;
 }
 
-int forest_adopt(struct forest *f, const struct forest *from, bool loose, double seconds)
+int tree_view_adopt(struct tree_view *f, const struct tree_view *from, bool loose, double seconds)
 {
 	struct match *to_past =
 		match_new(f->source.nodes, f->source.count, from->source.nodes, from->source.count, loose);
@@ -223,7 +223,7 @@ int forest_adopt(struct forest *f, const struct forest *from, bool loose, double
 
 	if (!r) {
 		adopt_state(f, from, to_past);
-		f->state[f->root] |= FOREST_OPEN;
+		f->state[f->root] |= TREE_OPEN;
 		f->cursor = find_near(to_new, from->cursor);
 		for (size_t i = 0; i < 26; i++)
 			f->marks[i] = find_mark(to_new, from->marks[i]);

@@ -3,8 +3,8 @@
  * names, nothing of screens. Children are sorted when their parent is open, and not before; nothing is done
  * for nodes that are not shown. One thread.
  */
-#ifndef HYB_FOREST_H
-#define HYB_FOREST_H
+#ifndef HYB_TREE_VIEW_H
+#define HYB_TREE_VIEW_H
 
 #include <regex.h>
 
@@ -13,10 +13,10 @@
 #include "profile/profile.h"
 #include "profile/views/fields.h"
 
-#define FOREST_NONE UINT32_MAX
-#define FOREST_ROWS_MAX 50000u /* that opening a whole subtree adds at most */
-#define FOREST_INDENT_MAX 32u /* levels that are indented; deeper ones stand at the last */
-#define FOREST_BACK_MAX 32u
+#define TREE_NONE UINT32_MAX
+#define TREE_ROWS_MAX 50000u /* that opening a whole subtree adds at most */
+#define TREE_INDENT_MAX 32u /* levels that are indented; deeper ones stand at the last */
+#define TREE_BACK_MAX 32u
 
 /* Of a difference, by node. */
 struct tree_pair {
@@ -74,15 +74,15 @@ struct tree_row {
 struct match;
 
 /* May be read; changed by the functions below, but for `cursor`. */
-struct forest {
+struct tree_view {
 	struct tree_source source;
 	struct tree_row *rows;
 	size_t count, capacity;
 	uint32_t root, cursor; /* nodes */
 	uint32_t *zooms; /* roots before */
 	size_t zoom_count;
-	uint32_t marks[26]; /* nodes, or FOREST_NONE */
-	uint32_t back[FOREST_BACK_MAX]; /* where the cursor was before it jumped */
+	uint32_t marks[26]; /* nodes, or TREE_NONE */
+	uint32_t back[TREE_BACK_MAX]; /* where the cursor was before it jumped */
 	unsigned back_count;
 	unsigned sort;
 	bool ascending;
@@ -104,102 +104,103 @@ struct forest {
 };
 
 /* Zero bytes are an empty one. Functions that return int: 0 or HYB_ENOMEM, all is then as before. */
-void forest_release(struct forest *forest);
+void tree_view_release(struct tree_view *view);
 
 /* Another tree. Without `adopt` only its root is open. With it what is open, the root, the cursor and
  * marks are what they were, as far as the same nodes are there: the source before must still be good.
  * `loose`: it tells call sites apart and the other one does not. `seconds`: by how much it is older, if rates
  * are wanted (then it must stay good until the next call), else 0. */
-int forest_set(
-	struct forest *forest, const struct tree_source *source, bool adopt, bool loose, double seconds);
+int tree_view_set(
+	struct tree_view *view, const struct tree_source *source, bool adopt, bool loose, double seconds);
 
-int forest_sort(struct forest *forest, unsigned column, bool ascending);
-int forest_threshold(struct forest *forest, double percent);
+int tree_view_sort(struct tree_view *view, unsigned column, bool ascending);
+int tree_view_threshold(struct tree_view *view, double percent);
 
-bool forest_has_children(const struct forest *forest, uint32_t node); /* also too small ones */
-bool forest_is_open(const struct forest *forest, uint32_t node);
-int forest_open(struct forest *forest, uint32_t node, bool open);
+bool tree_view_has_children(const struct tree_view *view, uint32_t node); /* also too small ones */
+bool tree_view_is_open(const struct tree_view *view, uint32_t node);
+int tree_view_open(struct tree_view *view, uint32_t node, bool open);
 /* All below too, level by level; *ret_all is false if there were too many. */
-int forest_open_all(struct forest *forest, uint32_t node, bool *ret_all);
-int forest_close_all(struct forest *forest, uint32_t node);
+int tree_view_open_all(struct tree_view *view, uint32_t node, bool *ret_all);
+int tree_view_close_all(struct tree_view *view, uint32_t node);
 /* Opens all that leads there, and leaves what was zoomed into if it is not below. */
-int forest_reveal(struct forest *forest, uint32_t node);
+int tree_view_reveal(struct tree_view *view, uint32_t node);
 /* Opens the child with most inclusive time (difference: change), and so on; the cursor goes to the end:
  * what runs longer itself. */
-int forest_hot_path(struct forest *forest, uint32_t node);
+int tree_view_hot_path(struct tree_view *view, uint32_t node);
 
 /* A node as the root; back again. False: there is nothing to go back to. */
-int forest_zoom(struct forest *forest, uint32_t node);
-bool forest_zoom_back(struct forest *forest);
+int tree_view_zoom(struct tree_view *view, uint32_t node);
+bool tree_view_zoom_back(struct tree_view *view);
 
-/* Remembers where the cursor is; goes back there: a node, or FOREST_NONE. */
-void forest_push(struct forest *forest);
-uint32_t forest_pop(struct forest *forest);
+/* Remembers where the cursor is; goes back there: a node, or TREE_NONE. */
+void tree_view_push(struct tree_view *view);
+uint32_t tree_view_pop(struct tree_view *view);
 
 /* The row of a node, or of what stands for it: the nearest one above. */
-size_t forest_row(const struct forest *forest, uint32_t node);
+size_t tree_view_row(const struct tree_view *view, uint32_t node);
 
-/* --------------------------------------------------------- forest_find.c */
+/* --------------------------------------------------------- tree_find.c */
 
 /* The next node whose name fits, in the order of rows, what is closed included; behind the end it goes on at
- * the root. `direction`: 1 or -1. `here`: the cursor's own, too. FOREST_NONE: there is none. A name
+ * the root. `direction`: 1 or -1. `here`: the cursor's own, too. TREE_NONE: there is none. A name
  * is looked at once, however many nodes have it. */
-uint32_t forest_find(struct forest *forest, const regex_t *expression, int direction, bool here);
+uint32_t tree_view_find(struct tree_view *view, const regex_t *expression, int direction, bool here);
 
-/* ------------------------------------------------------- forest_values.c */
+/* ------------------------------------------------------- tree_values.c */
 
 /* Finds `changes` for the column of the order. 0 or HYB_ENOMEM. */
-int forest_weigh(struct forest *forest);
-/* How large a node is, as against forest_whole(): its inclusive time, or the changes at or below it. */
-double forest_size(const struct forest *forest, uint32_t node);
-double forest_whole(const struct forest *forest);
+int tree_view_weigh(struct tree_view *view);
+/* How large a node is, as against tree_view_whole(): its inclusive time, or the changes at or below it. */
+double tree_view_size(const struct tree_view *view, uint32_t node);
+double tree_view_whole(const struct tree_view *view);
 /* By how much a node itself changed, with all below or alone, in what orders the difference. */
-double forest_change(const struct forest *forest, uint32_t node, bool alone);
+double tree_view_change(const struct tree_view *view, uint32_t node, bool alone);
 
 /* NAN: not known. */
-double forest_value(const struct forest *forest, uint32_t node, unsigned column);
+double tree_view_value(const struct tree_view *view, uint32_t node, unsigned column);
 
 /* What a column shows of a node; "" if it is 0 where that says nothing. */
-const char *forest_cell(const struct forest *forest, uint32_t node, unsigned column, char text[FIGURE_SIZE]);
+const char *tree_view_cell(
+	const struct tree_view *view, uint32_t node, unsigned column, char text[FIGURE_SIZE]);
 /* Of what is left out below a node. */
-const char *forest_rest_cell(
-	const struct forest *forest, uint32_t node, unsigned column, char text[FIGURE_SIZE]);
+const char *tree_view_rest_cell(
+	const struct tree_view *view, uint32_t node, unsigned column, char text[FIGURE_SIZE]);
 
 /* Whether values of the column are differences, with a sign. */
-bool forest_is_change(unsigned column);
+bool tree_view_is_change(unsigned column);
 
 /* Share of the whole that gives a cell its colour, 0 to 1; below 0: it became less. */
-double forest_heat(const struct forest *forest, uint32_t node, unsigned column);
+double tree_view_heat(const struct tree_view *view, uint32_t node, unsigned column);
 
 /* Columns that there are, from left to right; at most `room`. */
-size_t forest_columns(const struct forest *forest, unsigned *ret_columns, size_t room);
+size_t tree_view_columns(const struct tree_view *view, unsigned *ret_columns, size_t room);
 /* Of them those that find room in a width, a name of 30 columns beside them; the one of the order always.
  * `shown_first` metrics are wanted. */
-size_t forest_layout(const struct forest *forest, int width, unsigned *ret_columns, size_t room);
-int forest_column_width(const struct forest *forest, unsigned column);
+size_t tree_view_layout(const struct tree_view *view, int width, unsigned *ret_columns, size_t room);
+int tree_view_column_width(const struct tree_view *view, unsigned column);
 /* "incl", "samples"; with the unit for a heading. */
-const char *forest_column_name(const struct forest *forest, unsigned column, char text[64]);
-void forest_column_heading(const struct forest *forest, unsigned column, char text[64]);
+const char *tree_view_column_name(const struct tree_view *view, unsigned column, char text[64]);
+void tree_view_column_heading(const struct tree_view *view, unsigned column, char text[64]);
 /* Of a difference, what several columns have in common: "time", the name of a metric. Else "". */
-const char *forest_column_group(const struct forest *forest, unsigned column);
+const char *tree_view_column_group(const struct tree_view *view, unsigned column);
 
-/* -------------------------------------------------------- forest_match.c */
+/* -------------------------------------------------------- tree_match.c */
 
 /* Finds nodes of one tree in another: same kind, name, file (without its directory) and line below the same
  * parent. NULL when memory is out. Both trees must live as long. */
 struct match *match_new(const struct profile_node *from, size_t from_count, const struct profile_node *to,
 	size_t to_count, bool loose);
 void match_free(struct match *match); /* accepts NULL */
-/* FOREST_NONE: it is not there, or memory is out. */
+/* TREE_NONE: it is not there, or memory is out. */
 uint32_t match_find(struct match *match, uint32_t node);
 
-/* State and cursor of `from` (as forest_set() says). */
-int forest_adopt(struct forest *forest, const struct forest *from, bool loose, double seconds);
+/* State and cursor of `from` (as tree_view_set() says). */
+int tree_view_adopt(struct tree_view *view, const struct tree_view *from, bool loose, double seconds);
 
-/* ----------------------------------------------------------- forest.c, for the other two */
+/* ----------------------------------------------------------- tree_view.c, for the other two */
 
-enum { FOREST_OPEN = 1, FOREST_BELOW = 2 };
+enum { TREE_OPEN = 1, TREE_BELOW = 2 };
 
-bool forest_is_visible(const struct forest *forest, uint32_t node); /* large enough */
+bool tree_view_is_visible(const struct tree_view *view, uint32_t node); /* large enough */
 
 #endif

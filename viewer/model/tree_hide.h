@@ -1,9 +1,9 @@
 /* Trees without some of their nodes: the time of what is hidden is its caller's. Pure, no screens. */
-#ifndef HYB_FOREST_HIDE_H
-#define HYB_FOREST_HIDE_H
+#ifndef HYB_TREE_HIDE_H
+#define HYB_TREE_HIDE_H
 
 #include "profile/views/views.h"
-#include "viewer/model/forest.h"
+#include "viewer/model/tree_view.h"
 
 #define HIDE_MAX 64u
 
@@ -43,7 +43,7 @@ struct hidden_tree {
 	struct profile_tree tree;
 	struct tree_pair *pairs; /* NULL: no difference */
 	struct profile_value *before; /* of that; NULL: no metrics */
-	uint32_t *origin; /* by node: the one it was, or FOREST_NONE if it was several */
+	uint32_t *origin; /* by node: the one it was, or TREE_NONE if it was several */
 };
 
 /*

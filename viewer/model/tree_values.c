@@ -1,11 +1,11 @@
-/* What the columns of a forest are, and what they show. */
+/* What the columns of a tree are, and what they show. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "viewer/model/forest.h"
+#include "viewer/model/tree_view.h"
 
 #define NAME_ROOM 34 /* columns that names have at least; tables have no guides in front */
 #define TABLE_NAME_ROOM 30
@@ -13,7 +13,7 @@
 
 /* ---------------------------------------------------------------- values */
 
-static const struct column *metric_of(const struct forest *f, unsigned column)
+static const struct column *metric_of(const struct tree_view *f, unsigned column)
 {
 	size_t i = (column - TREE_METRICS) / TREE_PARTS;
 
@@ -27,13 +27,13 @@ static enum tree_part part_of(unsigned column)
 	return (enum tree_part)((column - TREE_METRICS) % TREE_PARTS);
 }
 
-bool forest_is_change(unsigned column)
+bool tree_view_is_change(unsigned column)
 {
 	return column < TREE_METRICS ? fields[column].sign : part_of(column) >= TREE_PART_CHANGE;
 }
 
 /* Of what a node has now, or had before. */
-static double side_value(const struct forest *f, uint32_t node, size_t column, bool alone, bool before)
+static double side_value(const struct tree_view *f, uint32_t node, size_t column, bool alone, bool before)
 {
 	const struct column_set *set = f->source.columns;
 	const struct profile_node *n = &f->source.nodes[node];
@@ -54,7 +54,7 @@ static double side_value(const struct forest *f, uint32_t node, size_t column, b
 	return f->scratch[column + (alone ? set->count : 0)];
 }
 
-static double metric_value(const struct forest *f, uint32_t node, unsigned column)
+static double metric_value(const struct tree_view *f, uint32_t node, unsigned column)
 {
 	size_t i = (column - TREE_METRICS) / TREE_PARTS;
 	enum tree_part part = part_of(column);
@@ -69,20 +69,20 @@ static double metric_value(const struct forest *f, uint32_t node, unsigned colum
 	return side_value(f, node, i, alone, false) - side_value(f, node, i, alone, true);
 }
 
-static double rate(const struct forest *f, uint32_t node)
+static double rate(const struct tree_view *f, uint32_t node)
 {
-	uint32_t past = f->past ? match_find(f->past, node) : FOREST_NONE;
+	uint32_t past = f->past ? match_find(f->past, node) : TREE_NONE;
 	double grown = (double)f->source.nodes[node].inclusive;
 
 	if (!f->past)
 		return NAN;
-	if (past != FOREST_NONE)
+	if (past != TREE_NONE)
 		grown -= (double)f->past_nodes[past].inclusive;
 	return grown / f->past_seconds;
 }
 
 /* What waited outside all probes is no part of the whole. */
-static struct field_row row_of(const struct forest *f, uint32_t node, unsigned column)
+static struct field_row row_of(const struct tree_view *f, uint32_t node, unsigned column)
 {
 	const struct profile_node *n = &f->source.nodes[node];
 	const struct tree_pair *pair = f->source.pairs ? &f->source.pairs[node] : NULL;
@@ -104,7 +104,7 @@ static struct field_row row_of(const struct forest *f, uint32_t node, unsigned c
 	return row;
 }
 
-double forest_value(const struct forest *f, uint32_t node, unsigned column)
+double tree_view_value(const struct tree_view *f, uint32_t node, unsigned column)
 {
 	struct field_row row;
 
@@ -115,7 +115,7 @@ double forest_value(const struct forest *f, uint32_t node, unsigned column)
 }
 
 /* What the root has of a metric, on the side where it is more. */
-static double most_of(const struct forest *f, unsigned column)
+static double most_of(const struct tree_view *f, unsigned column)
 {
 	size_t i = (column - TREE_METRICS) / TREE_PARTS;
 	double most = fabs(side_value(f, 0, i, false, false));
@@ -126,7 +126,7 @@ static double most_of(const struct forest *f, unsigned column)
 /* ------------------------------------------------ what a difference goes by */
 
 /* All that there is of a metric on one side, as hybrid-report has it. */
-static double sum_of(const struct forest *f, size_t column, bool before)
+static double sum_of(const struct tree_view *f, size_t column, bool before)
 {
 	double sum = 0;
 
@@ -135,7 +135,7 @@ static double sum_of(const struct forest *f, size_t column, bool before)
 	return sum;
 }
 
-int forest_weigh(struct forest *f)
+int tree_view_weigh(struct tree_view *f)
 {
 	const struct column *c = f->source.pairs ? metric_of(f, f->sort) : NULL;
 	size_t column = (f->sort - TREE_METRICS) / TREE_PARTS;
@@ -148,7 +148,7 @@ int forest_weigh(struct forest *f)
 	if (!f->changes)
 		return HYB_ENOMEM;
 	for (uint32_t i = 0; i < f->source.count; i++) {
-		double change = fabs(forest_value(f, i, tree_metric(column, TREE_PART_CHANGE)));
+		double change = fabs(tree_view_value(f, i, tree_metric(column, TREE_PART_CHANGE)));
 
 		f->changes[i] = isnan(change) ? 0 : change;
 	}
@@ -163,29 +163,29 @@ int forest_weigh(struct forest *f)
 	return 0;
 }
 
-double forest_size(const struct forest *f, uint32_t node)
+double tree_view_size(const struct tree_view *f, uint32_t node)
 {
 	if (f->changes)
 		return f->changes[node];
 	return f->source.pairs ? f->source.pairs[node].change : (double)f->source.nodes[node].inclusive;
 }
 
-double forest_whole(const struct forest *f)
+double tree_view_whole(const struct tree_view *f)
 {
 	return f->changes ? f->changes_whole : (double)f->source.whole;
 }
 
-double forest_change(const struct forest *f, uint32_t node, bool alone)
+double tree_view_change(const struct tree_view *f, uint32_t node, bool alone)
 {
 	size_t column = (f->sort - TREE_METRICS) / TREE_PARTS;
 
 	if (f->changes)
-		return forest_value(
+		return tree_view_value(
 			f, node, tree_metric(column, alone ? TREE_PART_CHANGE_EXCLUSIVE : TREE_PART_CHANGE));
-	return forest_value(f, node, alone ? FIELD_CHANGE_EXCLUSIVE : FIELD_CHANGE);
+	return tree_view_value(f, node, alone ? FIELD_CHANGE_EXCLUSIVE : FIELD_CHANGE);
 }
 
-double forest_heat(const struct forest *f, uint32_t node, unsigned column)
+double tree_view_heat(const struct tree_view *f, uint32_t node, unsigned column)
 {
 	struct field_row row;
 	double whole;
@@ -197,19 +197,19 @@ double forest_heat(const struct forest *f, uint32_t node, unsigned column)
 	if (!metric_of(f, column) || metric_of(f, column)->ratio)
 		return 0;
 	whole = most_of(f, column);
-	return whole > 0 && forest_is_change(column) ? forest_value(f, node, column) / whole
-	       : whole > 0                           ? fabs(forest_value(f, node, column)) / whole
-						     : 0;
+	return whole > 0 && tree_view_is_change(column) ? tree_view_value(f, node, column) / whole
+	       : whole > 0                              ? fabs(tree_view_value(f, node, column)) / whole
+							: 0;
 }
 
 /* ----------------------------------------------------------------- cells */
 
 /* A value of a metric. */
-static const char *metric_cell(
-	const struct forest *f, const struct column *c, unsigned column, double value, char text[FIGURE_SIZE])
+static const char *metric_cell(const struct tree_view *f, const struct column *c, unsigned column,
+	double value, char text[FIGURE_SIZE])
 {
 	enum tree_part part = part_of(column);
-	const char *sign = forest_is_change(column) && value >= 0 ? "+" : "";
+	const char *sign = tree_view_is_change(column) && value >= 0 ? "+" : "";
 	char number[FIGURE_SIZE];
 
 	if (part == TREE_PART_EXCLUSIVE && (value == 0 || isnan(value)))
@@ -222,7 +222,7 @@ static const char *metric_cell(
 }
 
 /* Text of a value, whatever node it is of. */
-static const char *cell(const struct forest *f, unsigned column, double value, char text[FIGURE_SIZE])
+static const char *cell(const struct tree_view *f, unsigned column, double value, char text[FIGURE_SIZE])
 {
 	const struct column *c = metric_of(f, column);
 
@@ -232,12 +232,12 @@ static const char *cell(const struct forest *f, unsigned column, double value, c
 	return c ? metric_cell(f, c, column, value, text) : text;
 }
 
-const char *forest_cell(const struct forest *f, uint32_t node, unsigned column, char text[FIGURE_SIZE])
+const char *tree_view_cell(const struct tree_view *f, uint32_t node, unsigned column, char text[FIGURE_SIZE])
 {
-	return cell(f, column, forest_value(f, node, column), text);
+	return cell(f, column, tree_view_value(f, node, column), text);
 }
 
-static unsigned view_of(const struct forest *f)
+static unsigned view_of(const struct tree_view *f)
 {
 	return f->source.pairs     ? FIELD_DIFF
 	       : f->source.flat    ? FIELD_FLAT
@@ -246,14 +246,15 @@ static unsigned view_of(const struct forest *f)
 }
 
 /* Whether a column of what is left out adds up to something: rows of a table contain each other. */
-static bool adds_up(const struct forest *f, unsigned column)
+static bool adds_up(const struct tree_view *f, unsigned column)
 {
 	if (column < TREE_METRICS)
 		return fields[column].adds & view_of(f);
 	return metric_of(f, column) && part_of(column) == TREE_PART_CHANGE && !metric_of(f, column)->ratio;
 }
 
-const char *forest_rest_cell(const struct forest *f, uint32_t node, unsigned column, char text[FIGURE_SIZE])
+const char *tree_view_rest_cell(
+	const struct tree_view *f, uint32_t node, unsigned column, char text[FIGURE_SIZE])
 {
 	const struct profile_node *nodes = f->source.nodes;
 	double sum = 0;
@@ -262,8 +263,8 @@ const char *forest_rest_cell(const struct forest *f, uint32_t node, unsigned col
 	if (!adds_up(f, column))
 		return text;
 	for (uint32_t c = nodes[node].first_child; c; c = nodes[c].next_sibling)
-		if (!forest_is_visible(f, c))
-			sum += forest_value(f, c, column);
+		if (!tree_view_is_visible(f, c))
+			sum += tree_view_value(f, c, column);
 	return cell(f, column, sum, text);
 }
 
@@ -279,7 +280,7 @@ static const char *const parts[TREE_PARTS] = {
 	[TREE_PART_CHANGE_EXCLUSIVE] = "exclchange",
 };
 
-const char *forest_column_name(const struct forest *f, unsigned column, char text[64])
+const char *tree_view_column_name(const struct tree_view *f, unsigned column, char text[64])
 {
 	const struct column *c = metric_of(f, column);
 	const char *part = c ? parts[part_of(column)] : "";
@@ -292,7 +293,7 @@ const char *forest_column_name(const struct forest *f, unsigned column, char tex
 	return text;
 }
 
-int forest_column_width(const struct forest *f, unsigned column)
+int tree_view_column_width(const struct tree_view *f, unsigned column)
 {
 	const struct column *c = metric_of(f, column);
 
@@ -301,7 +302,7 @@ int forest_column_width(const struct forest *f, unsigned column)
 	return fields[column].width ? fields[column].width : f->width + 1 + fields[column].wider;
 }
 
-const char *forest_column_group(const struct forest *f, unsigned column)
+const char *tree_view_column_group(const struct tree_view *f, unsigned column)
 {
 	const struct column *c = metric_of(f, column);
 
@@ -311,10 +312,10 @@ const char *forest_column_group(const struct forest *f, unsigned column)
 }
 
 /* The end of a long name says more: "perf::PAGE-FAULTS". */
-void forest_column_heading(const struct forest *f, unsigned column, char text[64])
+void tree_view_column_heading(const struct tree_view *f, unsigned column, char text[64])
 {
 	const struct column *c = metric_of(f, column);
-	size_t room = (size_t)forest_column_width(f, column) - 1;
+	size_t room = (size_t)tree_view_column_width(f, column) - 1;
 	const char *name, *last;
 
 	if (!c) {
@@ -335,7 +336,7 @@ void forest_column_heading(const struct forest *f, unsigned column, char text[64
 }
 
 /* The metrics asked for, or those that are not. */
-static size_t add_metrics(const struct forest *f, bool asked, enum tree_part from, enum tree_part to,
+static size_t add_metrics(const struct tree_view *f, bool asked, enum tree_part from, enum tree_part to,
 	unsigned *columns, size_t count, size_t room)
 {
 	const struct column_set *set = f->source.columns;
@@ -354,7 +355,7 @@ static size_t add_metrics(const struct forest *f, bool asked, enum tree_part fro
 	return count;
 }
 
-static bool has_field(const struct forest *f, unsigned id)
+static bool has_field(const struct tree_view *f, unsigned id)
 {
 	const struct tree_source *s = &f->source;
 	unsigned has = (s->blocked ? FIELD_HAS_BLOCKED : 0) | (s->calls ? FIELD_HAS_CALLS : 0) |
@@ -363,7 +364,7 @@ static bool has_field(const struct forest *f, unsigned id)
 	return field_is_in(&fields[id], fields[id].screen, view_of(f), has);
 }
 
-size_t forest_columns(const struct forest *f, unsigned *columns, size_t room)
+size_t tree_view_columns(const struct tree_view *f, unsigned *columns, size_t room)
 {
 	size_t count = 0;
 
@@ -385,7 +386,7 @@ size_t forest_columns(const struct forest *f, unsigned *columns, size_t room)
 }
 
 /* Fields by their priority: those that come before metrics, or the others. */
-static size_t add_fields(const struct forest *f, bool early, unsigned *wanted, size_t count)
+static size_t add_fields(const struct tree_view *f, bool early, unsigned *wanted, size_t count)
 {
 	for (unsigned priority = 1; priority <= FIELDS; priority++)
 		for (unsigned id = 0; id < FIELDS; id++)
@@ -395,7 +396,7 @@ static size_t add_fields(const struct forest *f, bool early, unsigned *wanted, s
 }
 
 /* The order in which columns get room. */
-static size_t wanted_columns(const struct forest *f, unsigned *wanted, size_t room, size_t *ret_asked)
+static size_t wanted_columns(const struct tree_view *f, unsigned *wanted, size_t room, size_t *ret_asked)
 {
 	enum tree_part asked = TREE_PART_INCLUSIVE, alone = TREE_PART_EXCLUSIVE;
 	size_t count = 0;
@@ -423,15 +424,15 @@ static bool is_among(const unsigned *columns, size_t count, unsigned column)
 	return false;
 }
 
-size_t forest_layout(const struct forest *f, int width, unsigned *columns, size_t room)
+size_t tree_view_layout(const struct tree_view *f, int width, unsigned *columns, size_t room)
 {
 	unsigned all[128], wanted[128], chosen[128];
-	size_t all_count = forest_columns(f, all, 128), asked, count = 0, chosen_count = 0;
+	size_t all_count = tree_view_columns(f, all, 128), asked, count = 0, chosen_count = 0;
 	size_t wanted_count = wanted_columns(f, wanted, 128, &asked);
 	int used = 2, names = f->source.flat ? TABLE_NAME_ROOM : NAME_ROOM;
 
 	for (size_t i = 0; i < wanted_count; i++) {
-		int w = forest_column_width(f, wanted[i]);
+		int w = tree_view_column_width(f, wanted[i]);
 
 		if (!is_among(all, all_count, wanted[i]) || is_among(chosen, chosen_count, wanted[i]) ||
 			(i && used + w + (i < asked ? names : MORE_ROOM) > width))
