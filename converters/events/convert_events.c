@@ -56,14 +56,14 @@ static int list_locations(struct events_walk *walk)
 }
 
 /* `wanted`, or one of our own if that is taken; UINT32_MAX: memory is out. */
-static uint32_t free_number(struct table *taken, uint32_t wanted)
+static uint32_t free_number(struct row_map *taken, uint32_t wanted)
 {
 	uint64_t number = wanted;
 
 	for (;;) {
 		size_t count = taken->count;
 
-		if (!table_row(taken, &number))
+		if (!row_map_row(taken, &number))
 			return UINT32_MAX;
 		if (taken->count > count)
 			return (uint32_t)number;
@@ -74,7 +74,7 @@ static uint32_t free_number(struct table *taken, uint32_t wanted)
 /* Hosts have the same numbers, and so have programs that one process ran one after the other. */
 static int number_all(struct events_walk *walk)
 {
-	struct table pids = {.row_size = sizeof(uint64_t), .key_size = sizeof(uint64_t)}, tids = pids;
+	struct row_map pids = {.row_size = sizeof(uint64_t), .key_size = sizeof(uint64_t)}, tids = pids;
 	int r = 0;
 
 	for (size_t i = 0; i < walk->location_count && !r; i++) {
@@ -88,8 +88,8 @@ static int number_all(struct events_walk *walk)
 		if (location->pid == UINT32_MAX || location->tid == UINT32_MAX)
 			r = HYB_ENOMEM;
 	}
-	table_release(&pids);
-	table_release(&tids);
+	row_map_release(&pids);
+	row_map_release(&tids);
 	return r;
 }
 
@@ -172,7 +172,7 @@ struct running {
 	bool live; /* in the window */
 	uint32_t *open; /* nodes that are entered and not left; grown by ARRAY_ROOM */
 	size_t depth;
-	struct table counters; /* of the program */
+	struct row_map counters; /* of the program */
 	struct events_counter metrics[METRICS];
 	union events_value shown[METRICS]; /* the last that was told */
 	bool known[METRICS]; /* whether that is */
@@ -284,7 +284,7 @@ static void tell_counter(struct running *r, uint64_t time, const struct hyb_even
 		r->walk->no_numbers++;
 		return;
 	}
-	row = key.name && key.unit ? table_row(&r->counters, &key) : NULL;
+	row = key.name && key.unit ? row_map_row(&r->counters, &key) : NULL;
 	if (!row) {
 		check(r, HYB_ENOMEM);
 		return;
@@ -426,7 +426,7 @@ static int walk_location(struct events_walk *walk, const struct events_location 
 	if (!result)
 		result = r.result ? r.result : run_location(&r, err);
 	weave_release(&r.weave);
-	table_release(&r.counters);
+	row_map_release(&r.counters);
 	free(r.open);
 	return result > 0 ? 0 : result;
 }

@@ -9,7 +9,7 @@
 
 #include "converters/converter.h"
 #include "base/strings.h"
-#include "profile/views/table.h"
+#include "profile/views/row_map.h"
 #include "profile/views/weave.h"
 
 /* A process or thread that takes part. */

@@ -24,7 +24,7 @@
 uint32_t firefox_text(struct firefox *f, const char *text)
 {
 	uint64_t key = (uintptr_t)text;
-	uint64_t *row = table_row(&f->texts, &key);
+	uint64_t *row = row_map_row(&f->texts, &key);
 
 	return row ? (uint32_t)(row - (uint64_t *)f->texts.rows) : UINT32_MAX;
 }
@@ -440,7 +440,7 @@ int firefox_write(const struct convert_job *job, struct hyb_error *err)
 	free(f.samples);
 	free(f.markers);
 	free(f.open);
-	table_release(&f.texts);
+	row_map_release(&f.texts);
 	events_walk_release(&f.walk);
 	fclose(f.counters.out);
 	return r;

@@ -60,7 +60,7 @@ struct firefox {
 
 	size_t threads; /* that are done */
 	uint64_t rows; /* samples and markers of those */
-	struct table texts; /* uint64_t: pointer, interned */
+	struct row_map texts; /* uint64_t: pointer, interned */
 };
 
 /* The index of an interned text; UINT32_MAX: memory is out. */

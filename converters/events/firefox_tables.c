@@ -17,20 +17,20 @@ struct function { /* all of it key */
 
 struct tables {
 	struct firefox *f;
-	struct table functions;
-	struct table sources, resources; /* uint64_t: pointer of the file's name, of the module's */
+	struct row_map functions;
+	struct row_map sources, resources; /* uint64_t: pointer of the file's name, of the module's */
 	uint32_t *function; /* by node */
 };
 
 /* The index of the text in a table of pointers; "" is in none. 0 or HYB_ENOMEM. */
-static int index_of(struct table *table, const char *text, uint64_t *ret)
+static int index_of(struct row_map *table, const char *text, uint64_t *ret)
 {
 	uint64_t key = (uintptr_t)text, *row;
 
 	*ret = NONE;
 	if (!*text)
 		return 0;
-	row = table_row(table, &key);
+	row = row_map_row(table, &key);
 	if (row)
 		*ret = (uint64_t)(row - (uint64_t *)table->rows);
 	return row ? 0 : HYB_ENOMEM;
@@ -46,7 +46,7 @@ static int make_function(struct tables *t, uint32_t number)
 	if (key.name == UINT32_MAX || index_of(&t->sources, node->file, &key.source) ||
 		index_of(&t->resources, path_base(node->module), &key.resource))
 		return HYB_ENOMEM;
-	row = table_row(&t->functions, &key);
+	row = row_map_row(&t->functions, &key);
 	if (!row)
 		return HYB_ENOMEM;
 	t->function[number] = (uint32_t)(row - (struct function *)t->functions.rows);
@@ -175,7 +175,7 @@ static void put_functions(struct json *json, const struct tables *t)
 }
 
 /* Both of the tables that name their rows: each name becomes one of the texts. 0 or HYB_ENOMEM. */
-static int put_texts_of(struct tables *t, const struct table *table, const char *key)
+static int put_texts_of(struct tables *t, const struct row_map *table, const char *key)
 {
 	const uint64_t *rows = table->rows;
 
@@ -231,7 +231,7 @@ static int put_resources(struct json *json, struct tables *t)
 	return 0;
 }
 
-static void put_texts(struct json *json, const struct table *table)
+static void put_texts(struct json *json, const struct row_map *table)
 {
 	const uint64_t *texts = table->rows;
 
@@ -271,9 +271,9 @@ int firefox_put_shared(struct firefox *f)
 	r = make(&t);
 	if (!r)
 		r = put_all(&t);
-	table_release(&t.functions);
-	table_release(&t.sources);
-	table_release(&t.resources);
+	row_map_release(&t.functions);
+	row_map_release(&t.sources);
+	row_map_release(&t.resources);
 	free(t.function);
 	return r;
 }

@@ -69,7 +69,7 @@ struct perfetto {
 	struct blob interned; /* what the next packet brings */
 	uint8_t *brought; /* by node: the sequence knows it */
 	bool process_named;
-	struct table counters; /* uint64_t: tracks that are defined */
+	struct row_map counters; /* uint64_t: tracks that are defined */
 	uint32_t sequence;
 	uint64_t flows;
 };
@@ -215,7 +215,7 @@ static int put_counter(
 		p->walk.beyond++;
 		return 0;
 	}
-	if (!table_row(&p->counters, &track))
+	if (!row_map_row(&p->counters, &track))
 		return HYB_ENOMEM;
 	if (p->counters.count > known)
 		r = put_counter_track(p, track, counter);
@@ -378,7 +378,7 @@ int perfetto_write(const struct convert_job *job, struct hyb_error *err)
 	if (!r)
 		r = run(&p, err);
 	events_walk_release(&p.walk);
-	table_release(&p.counters);
+	row_map_release(&p.counters);
 	blob_release(&p.out);
 	blob_release(&p.packet);
 	blob_release(&p.message);

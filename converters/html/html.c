@@ -14,7 +14,7 @@
 #include "converters/html/page.h"
 #include "profile/origin.h"
 #include "profile/views/fields.h"
-#include "profile/views/table.h"
+#include "profile/views/row_map.h"
 #include "base/error.h"
 
 #define MARK "<!--DATA-->"
@@ -105,11 +105,11 @@ static void put_run(struct html *html)
 }
 
 /* Files and modules stand for many functions. */
-static int put_names(struct html *html, struct table *names, struct hyb_error *err)
+static int put_names(struct html *html, struct row_map *names, struct hyb_error *err)
 {
 	for (size_t i = 0; i < html->functions.count && i < HTML_FUNCTIONS; i++)
-		if (!table_row(names, &html->functions.rows[i].file) ||
-			!table_row(names, &html->functions.rows[i].module))
+		if (!row_map_row(names, &html->functions.rows[i].file) ||
+			!row_map_row(names, &html->functions.rows[i].module))
 			return convert_no_memory(err);
 	json_line(&html->json);
 	json_array(&html->json, "names");
@@ -119,12 +119,12 @@ static int put_names(struct html *html, struct table *names, struct hyb_error *e
 	return HYB_OK;
 }
 
-static size_t number_of(struct table *names, const char *const *name)
+static size_t number_of(struct row_map *names, const char *const *name)
 {
-	return (size_t)((const char *const *)table_row(names, name) - (const char *const *)names->rows);
+	return (size_t)((const char *const *)row_map_row(names, name) - (const char *const *)names->rows);
 }
 
-static void put_function(struct html *html, struct table *names, size_t i)
+static void put_function(struct html *html, struct row_map *names, size_t i)
 {
 	const struct profile_row *r = &html->functions.rows[i];
 	const struct field_row row = {.now = field_values_of_row(r)};
@@ -173,7 +173,7 @@ static void put_columns(struct html *html)
 static int put_functions(struct html *html, struct hyb_error *err)
 {
 	const struct profile_node *root = &html->whole.nodes[0];
-	struct table names = {.row_size = sizeof(char *), .key_size = sizeof(char *)};
+	struct row_map names = {.row_size = sizeof(char *), .key_size = sizeof(char *)};
 	size_t count = html->functions.count;
 	int r = put_names(html, &names, err);
 
@@ -185,7 +185,7 @@ static int put_functions(struct html *html, struct hyb_error *err)
 	for (size_t i = 0; !r && i < count && i < HTML_FUNCTIONS; i++)
 		put_function(html, &names, i);
 	json_end(&html->json);
-	table_release(&names);
+	row_map_release(&names);
 	if (!r && count > HTML_FUNCTIONS)
 		convert_say(html->job, "the table has the 20,000 functions with most time of their own; the "
 				       "others are left out");

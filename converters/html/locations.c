@@ -4,7 +4,7 @@
 #include "converters/formats.h"
 #include "converters/html/page.h"
 #include "base/strings.h"
-#include "profile/views/table.h"
+#include "profile/views/row_map.h"
 
 struct function { /* row of a table */
 	const char *name, *file, *module; /* interned; the key, with: */
@@ -16,7 +16,7 @@ struct locations {
 	struct html *html;
 	struct convert_profile apart;
 	struct strings strings;
-	struct table known;
+	struct row_map known;
 	size_t functions, count; /* compared, so many locations */
 	uint64_t *inclusive, *exclusive; /* [function * count + location]; own: ran and blocked */
 };
@@ -28,7 +28,7 @@ static struct function *find(struct locations *l, const struct profile_row *row)
 		.module = strings_get(&l->strings, row->module),
 		.line = row->line};
 
-	return key.name && key.file && key.module ? table_row(&l->known, &key) : NULL;
+	return key.name && key.file && key.module ? row_map_row(&l->known, &key) : NULL;
 }
 
 /* Those that stand first in the table of the page. */
@@ -185,7 +185,7 @@ int html_put_locations(struct html *html, struct hyb_error *err)
 		put(&l);
 	free(l.inclusive);
 	free(l.exclusive);
-	table_release(&l.known);
+	row_map_release(&l.known);
 	strings_release(&l.strings);
 	convert_profile_release(&l.apart);
 	return r;

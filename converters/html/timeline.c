@@ -19,7 +19,7 @@ struct function { /* row of a table, all of it key */
 struct timeline {
 	struct html *html;
 	struct events_walk walk;
-	struct table functions; /* their numbers are those in front, and FIRST */
+	struct row_map functions; /* their numbers are those in front, and FIRST */
 	uint32_t *numbers; /* by node of the tree */
 	uint64_t length, width; /* ns: of a row; of a bin */
 	size_t count; /* bins */
@@ -126,10 +126,10 @@ static int number_nodes(struct timeline *t)
 {
 	t->numbers = calloc(t->walk.node_count, sizeof(*t->numbers));
 	t->functions =
-		(struct table){.row_size = sizeof(struct function), .key_size = sizeof(struct function)};
+		(struct row_map){.row_size = sizeof(struct function), .key_size = sizeof(struct function)};
 	for (uint32_t i = 0; t->numbers && i < t->walk.node_count; i++) {
 		struct function key = {events_node_name(&t->walk, i), t->walk.nodes[i].module};
-		const struct function *row = table_row(&t->functions, &key);
+		const struct function *row = row_map_row(&t->functions, &key);
 
 		if (!row)
 			return HYB_ENOMEM;
@@ -213,7 +213,7 @@ int html_put_timeline(struct html *html, struct hyb_error *err)
 		r = run(&t, err);
 	events_walk_release(&t.walk);
 	bins_release(&t.bins);
-	table_release(&t.functions);
+	row_map_release(&t.functions);
 	free(t.numbers);
 	free(t.edges);
 	free(t.where);

@@ -88,7 +88,7 @@ static void define_contexts(struct defs *d)
 	struct place {
 		uint64_t file, line, ref;
 	} * row, key;
-	struct table places = {.row_size = sizeof(key), .key_size = 2 * sizeof(uint64_t)};
+	struct row_map places = {.row_size = sizeof(key), .key_size = 2 * sizeof(uint64_t)};
 
 	for (size_t i = 1; i < o->node_count && !d->failed; i++) {
 		const struct profile_node *node = &o->nodes[i];
@@ -96,7 +96,7 @@ static void define_contexts(struct defs *d)
 
 		if (*node->file && node->line) {
 			key = (struct place){otf2_string(d, node->file), node->line, 0};
-			row = table_row(&places, &key);
+			row = row_map_row(&places, &key);
 			if (!row) {
 				d->failed = HYB_ENOMEM;
 				break;
@@ -111,7 +111,7 @@ static void define_contexts(struct defs *d)
 		DEFINE(d, CallingContext, (uint32_t)i - 1, o->region[i], place,
 			o->tree.parent[i] ? o->tree.parent[i] - 1 : OTF2_UNDEFINED_CALLING_CONTEXT);
 	}
-	table_release(&places);
+	row_map_release(&places);
 }
 
 void otf2_define_code(struct defs *d)

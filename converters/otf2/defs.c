@@ -16,7 +16,7 @@ uint32_t otf2_string(struct defs *d, const char *text)
 		uint64_t ref;
 	} * row, key = {strings_get(&d->o->strings, text), 0};
 
-	row = key.text ? table_row(&d->strings, &key) : NULL;
+	row = key.text ? row_map_row(&d->strings, &key) : NULL;
 	if (!row) {
 		d->failed = HYB_ENOMEM;
 		return OTF2_UNDEFINED_STRING;
@@ -63,7 +63,7 @@ static void define_hosts(struct defs *d)
 			uint64_t name, ref;
 		} * row, key = {otf2_string(d, host), 0};
 
-		row = table_row(&d->hosts, &key);
+		row = row_map_row(&d->hosts, &key);
 		if (!row) {
 			d->failed = HYB_ENOMEM;
 			return;
@@ -188,8 +188,8 @@ int otf2_defs_write(struct otf2 *o)
 	otf2_define_handles(&d);
 	otf2_define_code(&d);
 	otf2_define_numbers(&d);
-	table_release(&d.strings);
-	table_release(&d.hosts);
+	row_map_release(&d.strings);
+	row_map_release(&d.hosts);
 	if (OTF2_Archive_CloseGlobalDefWriter(o->archive, d.out) != OTF2_SUCCESS && !d.failed)
 		d.failed = HYB_EIO;
 	return d.failed;

@@ -7,7 +7,7 @@
 struct defs {
 	struct otf2 *o;
 	OTF2_GlobalDefWriter *out;
-	struct table strings, hosts; /* references by what they are of */
+	struct row_map strings, hosts; /* references by what they are of */
 	int failed; /* 0 or enum hyb_result */
 };
 

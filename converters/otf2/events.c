@@ -244,7 +244,7 @@ static int write_all(struct writer *w, struct hyb_events *events)
 static void writer_release(struct writer *w)
 {
 	otf2_mpi_release(w);
-	table_release(&w->counters);
+	row_map_release(&w->counters);
 	if (w->attributes)
 		OTF2_AttributeList_Delete(w->attributes);
 	free(w->held);

@@ -39,13 +39,13 @@ struct writer {
 	OTF2_AttributeList *attributes;
 	struct map requests; /* struct request, by number */
 	struct otf2_met met[2]; /* sends, receives */
-	struct table operations; /* struct operations */
+	struct row_map operations; /* struct operations */
 	uint64_t transfers; /* files: number of the next */
 
 	/* Rates, and counters of the program by the address of their name. */
 	int64_t last[16];
 	uint64_t last_time[2];
-	struct table counters; /* struct known_counter */
+	struct row_map counters; /* struct known_counter */
 };
 
 #define WRITE(w_, event_, ...) ((w_)->bad |= OTF2_EvtWriter_##event_((w_)->out, __VA_ARGS__) != OTF2_SUCCESS)

@@ -67,7 +67,7 @@ static int add_process(struct otf2 *o, struct otf2_process *process)
 			continue;
 		if (is_self(handle))
 			key.identity = 0;
-		row = table_row(&o->handles, &key);
+		row = row_map_row(&o->handles, &key);
 		if (!row)
 			return HYB_ENOMEM;
 		row->self = is_self(handle);
@@ -184,7 +184,7 @@ int otf2_handles_make(struct otf2 *o)
 {
 	int r = number_ranks(o);
 
-	o->handles = (struct table){
+	o->handles = (struct row_map){
 		.row_size = sizeof(struct otf2_handle), .key_size = offsetof(struct otf2_handle, first)};
 	for (size_t i = 0; !r && i < o->process_count; i++)
 		r = add_process(o, &o->processes[i]);
@@ -206,7 +206,7 @@ void otf2_handles_release(struct otf2 *o)
 		}
 		free(handle->rank_of);
 	}
-	table_release(&o->handles);
+	row_map_release(&o->handles);
 	for (size_t i = 0; i < o->process_count; i++)
 		free(o->processes[i].handles);
 	free(o->rank_processes);

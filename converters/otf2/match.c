@@ -51,7 +51,7 @@ static int add_number(struct otf2_ends *ends, uint64_t number)
 	return 0;
 }
 
-static int number_lone(const struct lone *lone, struct hyb_events *events, struct table *tallies)
+static int number_lone(const struct lone *lone, struct hyb_events *events, struct row_map *tallies)
 {
 	struct hyb_event event;
 	int r = 0, more = 0;
@@ -65,7 +65,7 @@ static int number_lone(const struct lone *lone, struct hyb_events *events, struc
 		pos++;
 		if (event.kind != HYB_EVENT_MESSAGE || event.message > HYB_RECV)
 			continue;
-		tally = table_row(tallies, &key);
+		tally = row_map_row(tallies, &key);
 		if (!tally)
 			return HYB_ENOMEM;
 		number = tally->met[receives]++;
@@ -86,7 +86,7 @@ static int compare(const void *pa, const void *pb)
 
 static int number_all(struct otf2 *o, struct lone *lone, struct hyb_error *err)
 {
-	struct table tallies = {
+	struct row_map tallies = {
 		.row_size = sizeof(struct tally), .key_size = offsetof(struct tally, location)};
 	struct hyb_events *events = hyb_events_open(o->job->experiment, NULL, false, err);
 	int r = events ? 0 : err->code;
@@ -95,7 +95,7 @@ static int number_all(struct otf2 *o, struct lone *lone, struct hyb_error *err)
 	for (size_t i = 0; !r && i < o->location_count; i++) {
 		struct tally *tally, key = {.info = (uintptr_t)o->locations[i].info};
 
-		tally = table_row(&tallies, &key);
+		tally = row_map_row(&tallies, &key);
 		if (tally)
 			tally->location = &o->locations[i];
 		else
@@ -104,7 +104,7 @@ static int number_all(struct otf2 *o, struct lone *lone, struct hyb_error *err)
 	if (!r)
 		r = number_lone(lone, events, &tallies);
 	hyb_events_close(events);
-	table_release(&tallies);
+	row_map_release(&tallies);
 	return r;
 }
 

@@ -22,7 +22,7 @@ static uint32_t member_of(struct otf2 *o, const struct hyb_metric *metric)
 
 	if (!key.name || !key.unit || !key.text)
 		return NO_REF;
-	row = table_row(&o->members, &key);
+	row = row_map_row(&o->members, &key);
 	return row ? (uint32_t)(row - (struct otf2_member *)o->members.rows) : NO_REF;
 }
 
@@ -72,7 +72,7 @@ static uint32_t generator_of(struct otf2 *o, const char *name, uint64_t period, 
 {
 	struct otf2_generator *row, key = {strings_get(&o->strings, name), period, count};
 
-	row = key.name ? table_row(&o->generators, &key) : NULL;
+	row = key.name ? row_map_row(&o->generators, &key) : NULL;
 	return row ? (uint32_t)(row - (struct otf2_generator *)o->generators.rows) : NO_REF;
 }
 
@@ -127,7 +127,7 @@ uint32_t otf2_counter_ref(struct otf2 *o, const char *name, const char *unit, bo
 	key.name = strings_get(&o->strings, name);
 	key.unit = strings_get(&o->strings, unit);
 	if (key.name && key.unit)
-		row = table_row(&o->counters, &key);
+		row = row_map_row(&o->counters, &key);
 	ref = row ? o->metric_count + (uint32_t)(row - (struct otf2_counter *)o->counters.rows) : NO_REF;
 	pthread_mutex_unlock(&o->lock);
 	return ref;

@@ -242,7 +242,7 @@ static struct operations *operations_on(struct writer *w, uint32_t win, uint32_t
 {
 	struct operations key = {win, target, 0, 0};
 
-	return table_row(&w->operations, &key);
+	return row_map_row(&w->operations, &key);
 }
 
 static int begin_operation(struct writer *w, const struct hyb_event *e)
@@ -527,5 +527,5 @@ void otf2_mpi_release(struct writer *w)
 	for (size_t i = 0; i < w->requests.room; i++)
 		free(w->requests.slots[i].item);
 	map_release(&w->requests);
-	table_release(&w->operations);
+	row_map_release(&w->operations);
 }

@@ -13,7 +13,7 @@
 #include "converters/converter.h"
 #include "profile/profile.h"
 #include "base/strings.h"
-#include "profile/views/table.h"
+#include "profile/views/row_map.h"
 #include "profile/views/weave.h"
 
 #define NO_REF UINT32_MAX
@@ -150,7 +150,7 @@ struct otf2 {
 	size_t node_count;
 	struct weave_tree tree;
 	uint32_t *region;
-	struct table regions; /* struct otf2_region */
+	struct row_map regions; /* struct otf2_region */
 
 	struct otf2_process *processes;
 	size_t process_count;
@@ -159,12 +159,12 @@ struct otf2 {
 	uint32_t rank_count;
 	uint32_t *rank_processes; /* by number among all ranks */
 
-	struct table handles; /* struct otf2_handle; fixed before events */
-	struct table members, generators;
+	struct row_map handles; /* struct otf2_handle; fixed before events */
+	struct row_map members, generators;
 	uint32_t metric_count, group_count; /* metric_count: classes and instances, without counters */
 
 	pthread_mutex_t lock; /* of what follows */
-	struct table counters; /* struct otf2_counter; grows with events */
+	struct row_map counters; /* struct otf2_counter; grows with events */
 	OTF2_MarkerWriter *markers;
 	uint64_t marker_count;
 

@@ -64,7 +64,7 @@ static uint32_t region_of(struct otf2 *o, const struct profile_node *node, unsig
 				 };
 	size_t count = o->regions.count;
 
-	row = table_row(&o->regions, &key);
+	row = row_map_row(&o->regions, &key);
 	if (!row)
 		return NO_REF;
 	if (o->regions.count > count && probe)
@@ -99,7 +99,7 @@ static int make_arrays(struct otf2 *o)
 	uint8_t *kinds = find_kinds(o);
 	int r = 0;
 
-	o->regions = (struct table){
+	o->regions = (struct row_map){
 		.row_size = sizeof(struct otf2_region), .key_size = offsetof(struct otf2_region, role)};
 	o->region = calloc(o->node_count, sizeof(*o->region));
 	if (!kinds || !o->region || weave_tree_make(&o->tree, o->nodes, o->node_count))
@@ -150,7 +150,7 @@ void otf2_tree_release(struct otf2 *o)
 {
 	weave_tree_release(&o->tree);
 	free(o->region);
-	table_release(&o->regions);
+	row_map_release(&o->regions);
 	profile_free(o->profile);
 	hyb_symbols_close(o->symbols);
 }

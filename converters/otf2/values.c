@@ -46,7 +46,7 @@ int otf2_write_counter(struct writer *w, const struct hyb_event *event)
 	struct known_counter *row, key = {event->text, event->unit, event->is_double, 0};
 	OTF2_MetricValue value;
 
-	row = table_row(&w->counters, &key);
+	row = row_map_row(&w->counters, &key);
 	if (!row)
 		return HYB_ENOMEM;
 	if (!row->ref) {

@@ -305,9 +305,9 @@ static void release(struct otf2 *o)
 		for (int k = 0; o->locations && k < 2; k++)
 			free(o->locations[i].ends[k].lone);
 	otf2_tree_release(o);
-	table_release(&o->members);
-	table_release(&o->generators);
-	table_release(&o->counters);
+	row_map_release(&o->members);
+	row_map_release(&o->generators);
+	row_map_release(&o->counters);
 	strings_release(&o->strings);
 	free(o->processes);
 	free(o->locations);

@@ -32,7 +32,7 @@ static uint64_t own_cost(
 	return value > 0 ? (uint64_t)value : 0;
 }
 
-static size_t row_number(const struct table *table, const void *row)
+static size_t row_number(const struct row_map *table, const void *row)
 {
 	return (size_t)((const char *)row - (const char *)table->rows) / table->row_size;
 }
@@ -41,7 +41,7 @@ static size_t row_number(const struct table *table, const void *row)
 static uint32_t function_of(struct call_graph *graph, const struct profile_node *n, const char *empty)
 {
 	struct call_function key = {.name = n->name, .file = n->file, .module = *n->file ? empty : n->module};
-	struct call_function *row = table_row(&graph->functions, &key);
+	struct call_function *row = row_map_row(&graph->functions, &key);
 	unsigned line = n->kind == PROFILE_PROBE ? n->line : n->declared;
 
 	if (!row)
@@ -78,10 +78,10 @@ static int prepare(struct walk *w)
 }
 
 /* A row's number, with zeros in *costs for a new one. NO_ROW: memory is out. */
-static uint32_t row_with_costs(struct table *table, const void *key, uint64_t **costs, size_t width)
+static uint32_t row_with_costs(struct row_map *table, const void *key, uint64_t **costs, size_t width)
 {
 	size_t count = table->count;
-	const void *row = table_row(table, key);
+	const void *row = row_map_row(table, key);
 
 	if (!row)
 		return NO_ROW;
@@ -213,9 +213,9 @@ int call_graph_make(struct call_graph *graph, const struct convert_profile *p)
 
 void call_graph_release(struct call_graph *graph)
 {
-	table_release(&graph->functions);
-	table_release(&graph->edges);
-	table_release(&graph->lines);
+	row_map_release(&graph->functions);
+	row_map_release(&graph->edges);
+	row_map_release(&graph->lines);
 	free(graph->exclusive);
 	free(graph->inclusive);
 	free(graph->carried);

@@ -7,7 +7,7 @@
 #define HYB_CALL_GRAPH_H
 
 #include "converters/converter.h"
-#include "profile/views/table.h"
+#include "profile/views/row_map.h"
 
 /* Rows of tables; numbers of functions are those of their rows. */
 struct call_function {
@@ -31,7 +31,7 @@ struct call_line {
 
 /* Costs stand apart, `width` of each row: 0 is time in ns, 1 samples, then metrics that only grow. */
 struct call_graph {
-	struct table functions, edges, lines;
+	struct row_map functions, edges, lines;
 	size_t width;
 	uint64_t *exclusive, *inclusive; /* by function */
 	uint64_t *carried; /* by edge */

@@ -27,7 +27,7 @@ struct callgrind {
 	const struct convert_job *job;
 	struct convert_profile p;
 	struct call_graph graph;
-	struct table files, objects;
+	struct row_map files, objects;
 	bool *function_done;
 	struct by_function lines, edges;
 	size_t first; /* the cost that stands in front */
@@ -44,9 +44,9 @@ static void put_text(struct callgrind *o, const char *text)
 }
 
 /* "fl=(3) name", the name only once. */
-static void put_named(struct callgrind *o, const char *what, struct table *table, const char *text)
+static void put_named(struct callgrind *o, const char *what, struct row_map *table, const char *text)
 {
-	struct named *row = table_row(table, &text);
+	struct named *row = row_map_row(table, &text);
 
 	o->failed |= !row;
 	if (!row)
@@ -166,7 +166,7 @@ static void tell(const struct callgrind *o)
 }
 
 /* Sorts rows by the function whose number stands `offset` bytes behind their beginning. */
-static int sort_rows(struct by_function *ret, const struct table *table, size_t offset, size_t functions)
+static int sort_rows(struct by_function *ret, const struct row_map *table, size_t offset, size_t functions)
 {
 	const char *rows = table->rows;
 	uint32_t f;
@@ -226,8 +226,8 @@ int callgrind_write(const struct convert_job *job, struct hyb_error *err)
 	free(o.lines.starts);
 	free(o.edges.rows);
 	free(o.edges.starts);
-	table_release(&o.files);
-	table_release(&o.objects);
+	row_map_release(&o.files);
+	row_map_release(&o.objects);
 	blob_release(&o.text);
 	call_graph_release(&o.graph);
 	convert_profile_release(&o.p);

@@ -9,7 +9,7 @@
 #include "converters/gzip.h"
 #include "converters/protobuf.h"
 #include "profile/origin.h"
-#include "profile/views/table.h"
+#include "profile/views/row_map.h"
 
 /* Fields of profile.proto. */
 enum {
@@ -58,16 +58,16 @@ struct pprof {
 	const struct convert_job *job;
 	struct convert_profile p;
 	struct gzip *gzip;
-	struct table strings; /* of texts: rows are pointers, of which equal ones are equal texts mostly */
-	struct table functions, locations, mappings;
+	struct row_map strings; /* of texts: rows are pointers, of which equal ones are equal texts mostly */
+	struct row_map functions, locations, mappings;
 	struct blob message, inner, packed;
 	bool calls; /* there are any */
 	bool failed; /* memory was out */
 };
 
-static uint64_t number_of(struct pprof *o, struct table *table, const void *key)
+static uint64_t number_of(struct pprof *o, struct row_map *table, const void *key)
 {
-	const char *row = table_row(table, key);
+	const char *row = row_map_row(table, key);
 
 	o->failed |= !row;
 	return row ? (uint64_t)((size_t)(row - (const char *)table->rows) / table->row_size) + 1 : 0;
@@ -299,9 +299,9 @@ static int put_all(struct pprof *o, struct hyb_error *err)
 	return o->failed ? convert_no_memory(err) : HYB_OK;
 }
 
-static struct table table_of(size_t size)
+static struct row_map table_of(size_t size)
 {
-	return (struct table){.row_size = size, .key_size = size};
+	return (struct row_map){.row_size = size, .key_size = size};
 }
 
 int pprof_write(const struct convert_job *job, struct hyb_error *err)
@@ -321,10 +321,10 @@ int pprof_write(const struct convert_job *job, struct hyb_error *err)
 	o.gzip = gzip_open(job->file);
 	r = o.gzip ? put_all(&o, err) : convert_no_memory(err);
 	gzip_close(o.gzip);
-	table_release(&o.strings);
-	table_release(&o.mappings);
-	table_release(&o.functions);
-	table_release(&o.locations);
+	row_map_release(&o.strings);
+	row_map_release(&o.mappings);
+	row_map_release(&o.functions);
+	row_map_release(&o.locations);
 	blob_release(&o.message);
 	blob_release(&o.inner);
 	blob_release(&o.packed);

@@ -7,7 +7,7 @@
 
 #include "base/json.h"
 #include "converters/formats.h"
-#include "profile/views/table.h"
+#include "profile/views/row_map.h"
 
 struct frame { /* row of a table, all of it key */
 	const char *name, *file;
@@ -18,7 +18,7 @@ struct speedscope {
 	const struct convert_job *job;
 	struct json json;
 	struct convert_profile p;
-	struct table frames;
+	struct row_map frames;
 	uint32_t *path; /* by level, 0 being the thread: numbers of frames */
 	size_t room;
 };
@@ -26,7 +26,7 @@ struct speedscope {
 /* The number of a frame in the list of all; UINT32_MAX: memory is out. */
 static uint32_t frame_number(struct speedscope *s, const struct frame *frame)
 {
-	const struct frame *row = table_row(&s->frames, frame);
+	const struct frame *row = row_map_row(&s->frames, frame);
 
 	return row ? (uint32_t)(row - (const struct frame *)s->frames.rows) : UINT32_MAX;
 }
@@ -211,7 +211,7 @@ int speedscope_put(const struct convert_job *job, struct hyb_error *err)
 	if (r)
 		return r;
 	r = put_all(&s, err);
-	table_release(&s.frames);
+	row_map_release(&s.frames);
 	free(s.path);
 	convert_profile_release(&s.p);
 	return r;

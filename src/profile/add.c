@@ -59,7 +59,7 @@ static int is_known(struct profile *p, const struct hyb_process *process)
 		strings_get(&p->strings, process->host), process->pid, p->quality.experiments};
 	size_t count = p->seen.count;
 
-	if (!identity.host || !table_row(&p->seen, &identity))
+	if (!identity.host || !row_map_row(&p->seen, &identity))
 		return HYB_ENOMEM;
 	return p->seen.count == count;
 }

@@ -215,7 +215,7 @@ static const struct hyb_module *find_contents(
 	codes->contents.row_size = sizeof(key);
 	codes->contents.key_size = offsetof(struct code_contents, first);
 	memcpy(key.build_id, module->build_id, sizeof(key.build_id));
-	row = key.path ? table_row(&codes->contents, &key) : NULL;
+	row = key.path ? row_map_row(&codes->contents, &key) : NULL;
 	if (!row)
 		return NULL;
 	if (!row->first)
@@ -232,7 +232,7 @@ static const struct hyb_module *find_module(
 		return codes->last.first;
 	codes->modules.row_size = sizeof(key);
 	codes->modules.key_size = offsetof(struct code_module, first);
-	row = table_row(&codes->modules, &key);
+	row = row_map_row(&codes->modules, &key);
 	if (!row)
 		return NULL;
 	if (!row->first)
@@ -268,6 +268,6 @@ void codes_release(struct codes *codes)
 	for (size_t i = 0; i < codes->map.room; i++)
 		code_free(codes->map.slots[i].item);
 	map_release(&codes->map);
-	table_release(&codes->modules);
-	table_release(&codes->contents);
+	row_map_release(&codes->modules);
+	row_map_release(&codes->contents);
 }

@@ -8,7 +8,7 @@
 #include "base/map.h"
 #include "profile/profile.h"
 #include "base/strings.h"
-#include "profile/views/table.h"
+#include "profile/views/row_map.h"
 
 /* As hyb_symbols_lookup(). */
 struct resolver {
@@ -58,8 +58,8 @@ struct code {
 struct codes {
 	struct strings *strings;
 	enum profile_mode mode; /* decides how nameless code is called */
-	struct table modules; /* a struct code_module for each description */
-	struct table contents; /* a struct code_contents for each that differs */
+	struct row_map modules; /* a struct code_module for each description */
+	struct row_map contents; /* a struct code_contents for each that differs */
 	struct code_module last; /* that was asked for */
 	struct map map; /* of struct code */
 };

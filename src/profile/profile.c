@@ -29,8 +29,8 @@ struct profile *profile_new(const struct profile_options *options)
 	if (options)
 		p->options = *options;
 	mpi_init(&p->mpi);
-	p->seen = (struct table){.row_size = sizeof(struct identity), .key_size = sizeof(struct identity)};
-	p->nameless = (struct table){
+	p->seen = (struct row_map){.row_size = sizeof(struct identity), .key_size = sizeof(struct identity)};
+	p->nameless = (struct row_map){
 		.row_size = sizeof(struct nameless), .key_size = offsetof(struct nameless, samples)};
 	p->codes.strings = &p->strings;
 	p->codes.mode = p->options.mode;
@@ -287,7 +287,7 @@ static int add_nameless(struct profile *p)
 		if (!code || !code->unresolved || !code->shown)
 			continue;
 		key = (struct nameless){code->module_path, code->address, code->call, 0};
-		row = table_row(&p->nameless, &key);
+		row = row_map_row(&p->nameless, &key);
 		if (!row)
 			return HYB_ENOMEM;
 		row->samples += code->samples;
@@ -306,7 +306,7 @@ static int sum_unresolved(struct profile *p)
 	rows = calloc(p->nameless.count + 1, sizeof(*rows));
 	if (!rows)
 		return HYB_ENOMEM;
-	table_sort(&p->nameless, by_module);
+	row_map_sort(&p->nameless, by_module);
 	from = p->nameless.rows;
 	for (size_t i = 0; i < p->nameless.count; i++) {
 		if (!kept || rows[kept - 1].module != from[i].module)
@@ -548,8 +548,8 @@ void profile_free(struct profile *p)
 	mpi_release(&p->mpi);
 	codes_release(&p->codes);
 	strings_release(&p->strings);
-	table_release(&p->seen);
-	table_release(&p->nameless);
+	row_map_release(&p->seen);
+	row_map_release(&p->nameless);
 	for (size_t i = 0; i < p->part_count; i++)
 		free(p->parts[i].nodes);
 	free(p->parts);

@@ -12,7 +12,7 @@ static struct share_row *row_at(struct share *share, const char *program, unsign
 
 	share->rows.row_size = sizeof(key);
 	share->rows.key_size = offsetof(struct share_row, amount);
-	return table_row(&share->rows, &key);
+	return row_map_row(&share->rows, &key);
 }
 
 int share_add_time(struct share *share, const char *program, unsigned source, uint32_t probe, uint64_t ns)
@@ -123,7 +123,7 @@ int share_out(struct share *share, const uint32_t *probe, size_t count, bool is_
 
 	if (!sums)
 		return HYB_ENOMEM;
-	table_sort(&share->rows, compare);
+	row_map_sort(&share->rows, compare);
 	rows = share->rows.rows;
 	for (size_t i = 0; i < share->rows.count; i = end) {
 		for (end = i + 1; end < share->rows.count && same_pool(&rows[i], &rows[end]);)
@@ -136,5 +136,5 @@ int share_out(struct share *share, const uint32_t *probe, size_t count, bool is_
 
 void share_release(struct share *share)
 {
-	table_release(&share->rows);
+	row_map_release(&share->rows);
 }

@@ -7,7 +7,7 @@
 #ifndef HYB_SHARE_H
 #define HYB_SHARE_H
 
-#include "profile/views/table.h"
+#include "profile/views/row_map.h"
 #include "profile/views/tree.h"
 
 #define SHARE_SOURCES 10u
@@ -26,7 +26,7 @@ struct share_row {
 
 /* Zero bytes are an empty, valid one. */
 struct share {
-	struct table rows; /* struct share_row */
+	struct row_map rows; /* struct share_row */
 };
 
 /* Adds what a probe ran, and samples that were wanted every `period` ns. 0 or HYB_ENOMEM. */

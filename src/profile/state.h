@@ -7,7 +7,7 @@
 #include "profile/metrics/metric_sums.h"
 #include "base/strings.h"
 #include "profile/mpi/mpi.h"
-#include "profile/views/table.h"
+#include "profile/views/row_map.h"
 #include "profile/views/tree.h"
 
 /* Of an experiment, ns of real time: from the first start to the last end, if anything was selected. */
@@ -45,8 +45,8 @@ struct profile {
 	size_t span_count;
 	struct profile_part *parts;
 	size_t part_count;
-	struct table seen; /* struct identity: processes that were added */
-	struct table nameless; /* of merged profiles; own code is in `codes` until the end */
+	struct row_map seen; /* struct identity: processes that were added */
+	struct row_map nameless; /* of merged profiles; own code is in `codes` until the end */
 	struct profile_unresolved *unresolved;
 	size_t unresolved_count;
 };

@@ -115,7 +115,7 @@ static int add_node(
 	if (s->last_unit == SIZE_MAX)
 		return 0;
 	key.unit = s->last_unit;
-	site = s->last_unit < s->unit_count ? table_row(&s->table, &key) : NULL;
+	site = s->last_unit < s->unit_count ? row_map_row(&s->table, &key) : NULL;
 	if (!site)
 		return HYB_ENOMEM;
 	if (!site->seen)
@@ -176,7 +176,7 @@ int sites_gather(struct sites *s, const struct snapshot *snapshot, const struct 
 	for (size_t l = 0; !r && l < snapshot->location_count; l++)
 		r = atomic_load(stop) ? 1 : add_location(s, l);
 	if (!r && s->table.count)
-		table_sort(&s->table, compare);
+		row_map_sort(&s->table, compare);
 	return r;
 }
 
@@ -184,6 +184,6 @@ void sites_release(struct sites *s)
 {
 	codes_release(&s->codes);
 	strings_release(&s->strings);
-	table_release(&s->table);
+	row_map_release(&s->table);
 	free(s->units);
 }

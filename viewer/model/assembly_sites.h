@@ -25,7 +25,7 @@ struct sites {
 	atomic_bool *stop;
 	struct unit *units;
 	size_t unit_count;
-	struct table table; /* of struct site; sorted by unit and address */
+	struct row_map table; /* of struct site; sorted by unit and address */
 	struct codes codes;
 	struct strings strings;
 	/* the module that was asked for last */

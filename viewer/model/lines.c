@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "profile/views/table.h"
+#include "profile/views/row_map.h"
 
 #define HOT_PART 10u /* a tenth of the hottest */
 #define STOP_STEP 4096u /* nodes */
@@ -20,7 +20,7 @@ struct row {
 struct making {
 	const struct profile_node *nodes;
 	size_t count;
-	struct table table; /* of struct row */
+	struct row_map table; /* of struct row */
 	uint32_t *row_of; /* by node: its row + 1, 0: none */
 };
 
@@ -68,7 +68,7 @@ static int fill(struct making *m, atomic_bool *stop)
 			return 1;
 		if (!has_line(n))
 			continue;
-		row = table_row(&m->table, &key);
+		row = row_map_row(&m->table, &key);
 		if (!row)
 			return HYB_ENOMEM;
 		add_own(row, n);
@@ -142,7 +142,7 @@ int lines_make(const struct profile *profile, atomic_bool *stop, struct lines *r
 		r = copy(&m, ret);
 	}
 	free(m.row_of);
-	table_release(&m.table);
+	row_map_release(&m.table);
 	return r;
 }
 

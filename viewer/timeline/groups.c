@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/path.h"
-#include "profile/views/table.h"
+#include "profile/views/row_map.h"
 
 /* A row of a table. */
 struct group {
@@ -28,7 +28,7 @@ static const char *group_name(const struct profile_node *n, enum group_by by)
 
 /* names[i]: the group's of node i. */
 static int name_all(struct timeline_groups *groups, const struct profile_node *nodes, enum group_by by,
-	const char **names, struct table *table)
+	const char **names, struct row_map *table)
 {
 	for (size_t i = 0; i < groups->node_count; i++) {
 		const char *name = group_name(&nodes[i], by);
@@ -37,7 +37,7 @@ static int name_all(struct timeline_groups *groups, const struct profile_node *n
 		names[i] = name ? strings_get(&groups->strings, name) : names[nodes[i].parent];
 		if (!names[i])
 			return HYB_ENOMEM;
-		group = table_row(table, &names[i]);
+		group = row_map_row(table, &names[i]);
 		if (!group)
 			return HYB_ENOMEM;
 		group->time += nodes[i].exclusive + nodes[i].blocked;
@@ -57,7 +57,7 @@ static int more_first(const void *pa, const void *pb)
 }
 
 /* The table is sorted: gives bands. */
-static void give_bands(struct timeline_groups *groups, const struct table *table, const char *const *names)
+static void give_bands(struct timeline_groups *groups, const struct row_map *table, const char *const *names)
 {
 	const struct group *rows = table->rows;
 	size_t named = table->count;
@@ -82,7 +82,7 @@ static void give_bands(struct timeline_groups *groups, const struct table *table
 int groups_make(
 	struct timeline_groups *groups, const struct profile_node *nodes, size_t count, enum group_by by)
 {
-	struct table table = {.row_size = sizeof(struct group), .key_size = sizeof(const char *)};
+	struct row_map table = {.row_size = sizeof(struct group), .key_size = sizeof(const char *)};
 	const char **names = malloc(count * sizeof(*names));
 	int r = HYB_ENOMEM;
 
@@ -90,12 +90,12 @@ int groups_make(
 	if (names && groups->band)
 		r = name_all(groups, nodes, by, names, &table);
 	if (!r) {
-		table_sort(&table, more_first);
+		row_map_sort(&table, more_first);
 		give_bands(groups, &table, names);
 	} else {
 		groups_release(groups);
 	}
-	table_release(&table);
+	row_map_release(&table);
 	free(names);
 	return r;
 }

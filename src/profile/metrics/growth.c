@@ -76,7 +76,7 @@ static int grew(struct growth *g, uint32_t from, uint32_t to, const int64_t *bef
 	struct between key = {.probe = probe,
 			       .from = g->own[place_in(nodes, from, probe)],
 			       .to = g->own[place_in(nodes, to, probe)]},
-		       *row = table_row(&g->between, &key);
+		       *row = row_map_row(&g->between, &key);
 
 	if (!row)
 		return HYB_ENOMEM;
@@ -338,5 +338,5 @@ int growth_place(const struct growth *g, size_t metric, const int64_t *exclusive
 
 void growth_release(struct growth *g)
 {
-	table_release(&g->between);
+	row_map_release(&g->between);
 }

@@ -10,7 +10,7 @@
 #ifndef HYB_GROWTH_H
 #define HYB_GROWTH_H
 
-#include "profile/views/table.h"
+#include "profile/views/row_map.h"
 #include "profile/views/tree.h"
 
 /* Of one location; zero bytes are an empty, valid one. */
@@ -18,7 +18,7 @@ struct growth {
 	const struct hyb_location_info *location;
 	const struct tree *tree;
 	const uint32_t *own; /* by node of the location: that of the tree */
-	struct table between; /* pairs of places: what grew between readings there */
+	struct row_map between; /* pairs of places: what grew between readings there */
 	uint32_t from; /* place of the last reading, a node of the location; UINT32_MAX: none */
 	uint64_t time; /* of the last reading, ns */
 	int64_t values[16]; /* of the last reading */

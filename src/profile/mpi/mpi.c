@@ -22,11 +22,11 @@ void mpi_init(struct mpi *mpi)
 
 void mpi_release(struct mpi *mpi)
 {
-	table_release(&mpi->functions);
-	table_release(&mpi->ranks);
-	table_release(&mpi->flows);
-	table_release(&mpi->volumes);
-	table_release(&mpi->handles);
+	row_map_release(&mpi->functions);
+	row_map_release(&mpi->ranks);
+	row_map_release(&mpi->flows);
+	row_map_release(&mpi->volumes);
+	row_map_release(&mpi->handles);
 	spreads_release(&mpi->spreads);
 	free(mpi->now);
 }
@@ -47,14 +47,14 @@ static struct profile_rank *rank_of(struct mpi *mpi, const struct hyb_process *p
 {
 	struct profile_rank key = {.world = process->world, .rank = process->rank};
 
-	return table_row(&mpi->ranks, &key);
+	return row_map_row(&mpi->ranks, &key);
 }
 
 static struct profile_function *function_of(struct mpi *mpi, struct strings *strings, const char *name)
 {
 	const char *interned = strings_get(strings, name);
 
-	return interned ? table_row(&mpi->functions, &interned) : NULL;
+	return interned ? row_map_row(&mpi->functions, &interned) : NULL;
 }
 
 static int add_now(struct mpi *mpi, size_t row, const struct hyb_node_info *n)
@@ -99,7 +99,7 @@ static struct profile_flow *flow_of(
 		.to = to_peer ? n->peer : process->rank,
 		.kind = n->message <= HYB_RECV ? PROFILE_POINT_TO_POINT : PROFILE_ONE_SIDED};
 
-	return table_row(&mpi->flows, &key);
+	return row_map_row(&mpi->flows, &key);
 }
 
 static int add_flow(struct mpi *mpi, const struct hyb_process *process, const struct hyb_node_info *n)
@@ -131,7 +131,7 @@ static int add_volume(struct mpi *mpi, const struct hyb_process *process, const 
 					  .message = n->message,
 					  .size_class = n->size_class};
 
-	v = table_row(&mpi->volumes, &key);
+	v = row_map_row(&mpi->volumes, &key);
 	if (!v)
 		return HYB_ENOMEM;
 	v->messages += n->calls;
@@ -230,7 +230,7 @@ static int add_handles(struct mpi *mpi, struct strings *strings, const struct hy
 		struct profile_handle *h, key = {.world = process->world, .identity = from->identity};
 		uint32_t size = from->size + from->remote;
 
-		h = table_row(&mpi->handles, &key);
+		h = row_map_row(&mpi->handles, &key);
 		if (!h || mpi_choose_name(strings, &h->name, from->name))
 			return HYB_ENOMEM;
 		h->parent = from->parent > h->parent ? from->parent : h->parent;
@@ -352,9 +352,9 @@ static int compare_handles(const void *pa, const void *pb)
 
 void mpi_finish(struct mpi *mpi)
 {
-	table_sort(&mpi->functions, compare_functions);
-	table_sort(&mpi->ranks, compare_ranks);
-	table_sort(&mpi->flows, compare_flows);
-	table_sort(&mpi->volumes, compare_volumes);
-	table_sort(&mpi->handles, compare_handles);
+	row_map_sort(&mpi->functions, compare_functions);
+	row_map_sort(&mpi->ranks, compare_ranks);
+	row_map_sort(&mpi->flows, compare_flows);
+	row_map_sort(&mpi->volumes, compare_volumes);
+	row_map_sort(&mpi->handles, compare_handles);
 }

@@ -7,7 +7,7 @@
 
 #include "base/strings.h"
 #include "profile/views/spread.h"
-#include "profile/views/table.h"
+#include "profile/views/row_map.h"
 
 /* What the rank that is being added spent in a function; by row of `functions`. */
 struct mpi_now {
@@ -15,11 +15,11 @@ struct mpi_now {
 };
 
 struct mpi {
-	struct table functions; /* struct profile_function */
-	struct table ranks; /* struct profile_rank */
-	struct table flows; /* struct profile_flow */
-	struct table volumes; /* struct profile_volume */
-	struct table handles; /* struct profile_handle */
+	struct row_map functions; /* struct profile_function */
+	struct row_map ranks; /* struct profile_rank */
+	struct row_map flows; /* struct profile_flow */
+	struct row_map volumes; /* struct profile_volume */
+	struct row_map handles; /* struct profile_handle */
 	struct spreads spreads; /* by node of the tree as it grew, if wanted */
 	struct mpi_now *now;
 	size_t now_count;

@@ -301,7 +301,7 @@ static int merge_spans(struct blob_reader *from, struct profile *p)
 	return 0;
 }
 
-static void put_seen(struct blob *to, const struct pack_texts *texts, const struct table *seen)
+static void put_seen(struct blob *to, const struct pack_texts *texts, const struct row_map *seen)
 {
 	const struct identity *rows = seen->rows;
 
@@ -322,7 +322,7 @@ static int merge_seen(struct blob_reader *from, const struct pack_texts *texts, 
 
 		identity.pid = blob_get(from);
 		identity.experiment = blob_get(from);
-		if (!table_row(&p->seen, &identity))
+		if (!row_map_row(&p->seen, &identity))
 			return HYB_ENOMEM;
 		p->quality.processes -= p->seen.count == count;
 	}
@@ -362,7 +362,7 @@ static int merge_unresolved(struct blob_reader *from, const struct pack_texts *t
 			return 0;
 		key.address = blob_get(from);
 		key.call = blob_get(from);
-		row = table_row(&p->nameless, &key);
+		row = row_map_row(&p->nameless, &key);
 		if (!row)
 			return HYB_ENOMEM;
 		row->samples += blob_get(from);

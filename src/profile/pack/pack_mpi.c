@@ -109,7 +109,7 @@ struct profile_spread pack_get_spread(struct blob_reader *from)
 
 /* ----------------------------------------------------------------- tables */
 
-static void put_functions(struct blob *to, const struct pack_texts *texts, const struct table *table)
+static void put_functions(struct blob *to, const struct pack_texts *texts, const struct row_map *table)
 {
 	const struct profile_function *rows = table->rows;
 
@@ -121,11 +121,11 @@ static void put_functions(struct blob *to, const struct pack_texts *texts, const
 	}
 }
 
-static int merge_functions(struct blob_reader *from, const struct pack_texts *texts, struct table *table)
+static int merge_functions(struct blob_reader *from, const struct pack_texts *texts, struct row_map *table)
 {
 	for (size_t left = blob_get_count(from); from->at && left; left--) {
 		const char *name = pack_get_text(from, texts);
-		struct profile_function *row = table_row(table, &name);
+		struct profile_function *row = row_map_row(table, &name);
 		struct profile_spread spread;
 
 		if (!row)
@@ -139,7 +139,7 @@ static int merge_functions(struct blob_reader *from, const struct pack_texts *te
 	return 0;
 }
 
-static void put_table(struct blob *to, const struct table *table, const struct field *fields, size_t count)
+static void put_table(struct blob *to, const struct row_map *table, const struct field *fields, size_t count)
 {
 	blob_put(to, table->count);
 	for (size_t i = 0; i < table->count; i++)
@@ -147,21 +147,21 @@ static void put_table(struct blob *to, const struct table *table, const struct f
 }
 
 /* Where a row goes whose first `keys` fields are its key. NULL when memory is out. */
-static void *get_row(
-	struct blob_reader *from, struct table *table, const struct field *fields, size_t count, size_t keys)
+static void *get_row(struct blob_reader *from, struct row_map *table, const struct field *fields,
+	size_t count, size_t keys)
 {
 	_Alignas(16) char key[64] = {0};
 	void *row;
 
 	fields_get(from, key, fields, keys);
-	row = table_row(table, key);
+	row = row_map_row(table, key);
 	if (row)
 		fields_get(from, row, fields + keys, count - keys);
 	return row;
 }
 
-static int merge_table(
-	struct blob_reader *from, struct table *table, const struct field *fields, size_t count, size_t keys)
+static int merge_table(struct blob_reader *from, struct row_map *table, const struct field *fields,
+	size_t count, size_t keys)
 {
 	for (size_t left = blob_get_count(from); from->at && left; left--)
 		if (!get_row(from, table, fields, count, keys))
@@ -170,7 +170,7 @@ static int merge_table(
 }
 
 /* With a text: the host of a rank. */
-static void put_ranks(struct blob *to, const struct pack_texts *texts, const struct table *table)
+static void put_ranks(struct blob *to, const struct pack_texts *texts, const struct row_map *table)
 {
 	const struct profile_rank *rows = table->rows;
 
@@ -182,7 +182,7 @@ static void put_ranks(struct blob *to, const struct pack_texts *texts, const str
 }
 
 static int merge_ranks(struct blob_reader *from, const struct pack_texts *texts, struct strings *strings,
-	struct table *table)
+	struct row_map *table)
 {
 	for (size_t left = blob_get_count(from); from->at && left; left--) {
 		struct profile_rank *row = get_row(from, table, rank_fields, FIELD_COUNT(rank_fields), 2);
@@ -195,7 +195,7 @@ static int merge_ranks(struct blob_reader *from, const struct pack_texts *texts,
 }
 
 /* With a text: the name of a handle. */
-static void put_handles(struct blob *to, const struct pack_texts *texts, const struct table *table)
+static void put_handles(struct blob *to, const struct pack_texts *texts, const struct row_map *table)
 {
 	const struct profile_handle *rows = table->rows;
 
@@ -207,7 +207,7 @@ static void put_handles(struct blob *to, const struct pack_texts *texts, const s
 }
 
 static int merge_handles(struct blob_reader *from, const struct pack_texts *texts, struct strings *strings,
-	struct table *table)
+	struct row_map *table)
 {
 	for (size_t left = blob_get_count(from); from->at && left; left--) {
 		struct profile_handle *row =

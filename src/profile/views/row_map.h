@@ -1,10 +1,10 @@
 /*
- * Rows of one size that are found by the bytes at their front: sums by key. Rows
+ * A hash map whose items are rows of one size; the bytes at the front of a row are its key. Rows
  * stand in the order in which they were made; a caller whose result must not
  * depend on that sorts them in the end.
  */
-#ifndef HYB_TABLE_H
-#define HYB_TABLE_H
+#ifndef HYB_ROW_MAP_H
+#define HYB_ROW_MAP_H
 
 #include <stddef.h>
 #include <stdint.h>
@@ -12,7 +12,7 @@
 #include "base/row_index.h"
 
 /* `rows`, `count` and the sizes may be read. */
-struct table {
+struct row_map {
 	void *rows;
 	size_t count, capacity;
 	size_t row_size;
@@ -22,11 +22,11 @@ struct table {
 
 /* The row whose front is `key`, made with zeros behind it if it is not there; good until the next call.
  * NULL when memory is out. */
-void *table_row(struct table *table, const void *key);
+void *row_map_row(struct row_map *map, const void *key);
 
 /* Sorts, after which rows are not looked up any more. */
-void table_sort(struct table *table, int (*compare)(const void *a, const void *b));
+void row_map_sort(struct row_map *map, int (*compare)(const void *a, const void *b));
 
-void table_release(struct table *table);
+void row_map_release(struct row_map *map);
 
 #endif

@@ -1,4 +1,4 @@
-#include "profile/views/table.h"
+#include "profile/views/row_map.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -19,12 +19,12 @@ static uint32_t hash_key(const void *key, size_t size)
 	return (uint32_t)h;
 }
 
-static void *row_at(const struct table *table, size_t i)
+static void *row_at(const struct row_map *table, size_t i)
 {
 	return (char *)table->rows + i * table->row_size;
 }
 
-static int grow(struct table *table)
+static int grow(struct row_map *table)
 {
 	size_t capacity = table->capacity ? 2 * table->capacity : FIRST_CAPACITY;
 	void *rows;
@@ -39,7 +39,7 @@ static int grow(struct table *table)
 	return 0;
 }
 
-void *table_row(struct table *table, const void *key)
+void *row_map_row(struct row_map *table, const void *key)
 {
 	uint32_t hash = hash_key(key, table->key_size), i;
 	void *row;
@@ -55,14 +55,14 @@ void *table_row(struct table *table, const void *key)
 	return memcpy(row, key, table->key_size);
 }
 
-void table_sort(struct table *table, int (*compare)(const void *a, const void *b))
+void row_map_sort(struct row_map *table, int (*compare)(const void *a, const void *b))
 {
 	row_index_release(&table->index);
 	if (table->count)
 		qsort(table->rows, table->count, table->row_size, compare);
 }
 
-void table_release(struct table *table)
+void row_map_release(struct row_map *table)
 {
 	free(table->rows);
 	row_index_release(&table->index);
