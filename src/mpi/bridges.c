@@ -1,7 +1,7 @@
 #include "mpi/bridges.h"
 
 #include "mpi/ranks.h"
-#include "mpi/table.h"
+#include "mpi/handle_map.h"
 
 /* Never freed: there is one for each set of processes that none before has all of. */
 struct bridge {

@@ -9,7 +9,7 @@
 
 static bool make_room(struct completion *completion, int count)
 {
-	size_t each = sizeof(MPI_Status) + sizeof(MPI_Request) + sizeof(table_slot *);
+	size_t each = sizeof(MPI_Status) + sizeof(MPI_Request) + sizeof(handle_slot *);
 	char *room;
 
 	completion->scratch = NULL;
@@ -22,8 +22,8 @@ static bool make_room(struct completion *completion, int count)
 	room = completion->scratch = scratch_take((size_t)count * each, &completion->scratch_size);
 	if (!room)
 		return false;
-	completion->found = (table_slot **)room;
-	room += (size_t)count * sizeof(table_slot *);
+	completion->found = (handle_slot **)room;
+	room += (size_t)count * sizeof(handle_slot *);
 	completion->old = (MPI_Request *)room;
 	room += (size_t)count * sizeof(MPI_Request);
 	completion->statuses = (MPI_Status *)room;
@@ -33,12 +33,12 @@ static bool make_room(struct completion *completion, int count)
 static void hold(struct completion *completion)
 {
 	for (int i = 0; i < completion->count; i++) {
-		table_slot *slot = request_find(completion->old[i]);
+		handle_slot *slot = request_find(completion->old[i]);
 
 		completion->found[i] = slot;
 		if (!slot)
 			continue;
-		table_set(slot, TABLE_HELD);
+		handle_map_set(slot, HANDLE_HELD);
 #ifndef OPEN_MPI
 		/* MPICH does not touch the status of a send that it did not cancel. */
 		if (request_at(slot)->cancelling)
@@ -64,23 +64,23 @@ void completion_begin(struct completion *completion, int count, const MPI_Reques
 		hold(completion);
 }
 
-static table_slot *look(const struct completion *completion, int i)
+static handle_slot *look(const struct completion *completion, int i)
 {
 	return completion->held ? completion->found[i] : request_find(completion->old[i]);
 }
 
 /* This request is done with: as MPI has it now, it is gone or may be started again. */
-static void let_go(struct completion *completion, int i, table_slot *slot)
+static void let_go(struct completion *completion, int i, handle_slot *slot)
 {
 	bool gone = completion->requests[i] == MPI_REQUEST_NULL;
 
 	completion->found[i] = NULL;
-	table_set(slot, gone ? TABLE_FREE : handle_key(completion->old[i]));
+	handle_map_set(slot, gone ? HANDLE_FREE : handle_key(completion->old[i]));
 }
 
 static void complete(struct completion *completion, int i, const MPI_Status *status)
 {
-	table_slot *slot = i >= 0 && i < completion->count ? look(completion, i) : NULL;
+	handle_slot *slot = i >= 0 && i < completion->count ? look(completion, i) : NULL;
 
 	if (!slot)
 		return;
@@ -92,12 +92,12 @@ static void complete(struct completion *completion, int i, const MPI_Status *sta
 static void drop_gone(struct completion *completion)
 {
 	for (int i = 0; i < completion->count; i++) {
-		table_slot *slot = NULL;
+		handle_slot *slot = NULL;
 
 		if (!completion->held && completion->requests[i] == MPI_REQUEST_NULL)
 			slot = request_find(completion->old[i]);
 		if (slot)
-			table_set(slot, TABLE_FREE);
+			handle_map_set(slot, HANDLE_FREE);
 	}
 }
 
@@ -150,7 +150,7 @@ void completion_some(struct completion *completion, int result, const int *count
 void completion_none(struct completion *completion)
 {
 	for (int i = 0; i < completion->count; i++) {
-		table_slot *slot = look(completion, i);
+		handle_slot *slot = look(completion, i);
 
 		if (slot && request_at(slot)->active) {
 			api->request(HYB_OTHER_TESTED, request_at(slot)->number);
@@ -171,7 +171,7 @@ void completion_end(struct completion *completion)
 /* Whether it was cancelled, its completion tells: MPICH leaves that in a status as it was. */
 void completion_asked(MPI_Request request, bool done, const MPI_Status *status)
 {
-	table_slot *slot = request_find(request);
+	handle_slot *slot = request_find(request);
 
 	if (!slot || !request_at(slot)->active)
 		return;

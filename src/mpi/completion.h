@@ -39,12 +39,12 @@ struct completion {
 	bool lost; /* there was no memory */
 	const MPI_Request *requests; /* the program's */
 	MPI_Request *old; /* what they were */
-	table_slot **found;
+	handle_slot **found;
 	void *scratch;
 	size_t scratch_size;
 	MPI_Status few_statuses[COMPLETION_FEW];
 	MPI_Request few_old[COMPLETION_FEW];
-	table_slot *few_found[COMPLETION_FEW];
+	handle_slot *few_found[COMPLETION_FEW];
 };
 
 /* Before PMPI_X; always followed by completion_end(). */

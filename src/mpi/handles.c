@@ -21,12 +21,12 @@
 #include "mpi/bridges.h"
 #include "mpi/files.h"
 #include "mpi/ranks.h"
-#include "mpi/table.h"
+#include "mpi/handle_map.h"
 
 enum salt { SALT_MADE = 1, SALT_GATHERED = 2, SALT_SELF = 3 };
 
-static struct table handles = {.entry = sizeof(struct handle *), .bits = 8};
-static struct table identities = {.entry = 0, .bits = 8};
+static struct handle_map handles = {.entry = sizeof(struct handle *), .bits = 8};
+static struct handle_map identities = {.entry = 0, .bits = 8};
 
 struct handle *handle_world;
 
@@ -51,39 +51,39 @@ void creation_record(void)
 		api->request(HYB_OTHER_CREATED, made);
 }
 
-static struct handle **entry_of(table_slot *slot)
+static struct handle **entry_of(handle_slot *slot)
 {
-	return table_entry(&handles, slot);
+	return handle_map_entry(&handles, slot);
 }
 
 struct handle *handle_find(uint64_t key)
 {
-	table_slot *slot = table_find(&handles, key);
+	handle_slot *slot = handle_map_find(&handles, key);
 
 	return slot ? *entry_of(slot) : NULL;
 }
 
 void handle_freed(uint64_t key, const struct handle *old)
 {
-	table_slot *slot = table_find(&handles, key);
+	handle_slot *slot = handle_map_find(&handles, key);
 	uint64_t expected = key;
 
 	/* Another thread may just have been given the same handle. */
-	if (slot && atomic_compare_exchange_strong(slot, &expected, TABLE_HELD))
-		table_set(slot, *entry_of(slot) == old ? TABLE_FREE : key);
+	if (slot && atomic_compare_exchange_strong(slot, &expected, HANDLE_HELD))
+		handle_map_set(slot, *entry_of(slot) == old ? HANDLE_FREE : key);
 }
 
 /* An identity that this process has not had. */
 static uint64_t unique(uint64_t identity)
 {
 	for (;; identity = mix(identity, 1)) {
-		table_slot *slot;
+		handle_slot *slot;
 
-		if (identity <= TABLE_HELD || table_find(&identities, identity))
+		if (identity <= HANDLE_HELD || handle_map_find(&identities, identity))
 			continue;
-		slot = table_claim(&identities, identity);
+		slot = handle_map_claim(&identities, identity);
 		if (slot)
-			table_set(slot, identity);
+			handle_map_set(slot, identity);
 		return identity;
 	}
 }
@@ -110,14 +110,14 @@ static void publish(struct handle *handle, uint64_t key, uint64_t parent, const 
 		.group = handle->second,
 		.name = name,
 	};
-	table_slot *slot = table_claim(&handles, key);
+	handle_slot *slot = handle_map_claim(&handles, key);
 
 	handle->id = api->define_handle(&definition);
 	made = handle->id;
 	if (!slot)
 		return;
 	*entry_of(slot) = handle;
-	table_set(slot, key);
+	handle_map_set(slot, key);
 }
 
 /* Who is in it, by its group. */
@@ -164,7 +164,7 @@ static void copy_members(struct handle *handle, const struct handle *from)
 	handle->second = from->second;
 }
 
-/* The number makes it unique: a program that duplicates in a loop leaves nothing in the table. */
+/* The number makes it unique: a program that duplicates in a loop leaves nothing in the map. */
 static uint64_t made_identity(
 	const struct handle *parent, uint64_t number, enum hyb_handle_kind kind, uint64_t first)
 {

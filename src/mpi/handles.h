@@ -31,7 +31,7 @@ struct handle {
 	_Atomic uint64_t split; /* a file's split collective: offset + 1 where it began */
 };
 
-/* A handle as the table's key: of any of MPI's types, int or pointer. */
+/* A handle as the key of the map: of any of MPI's types, int or pointer. */
 #define handle_key(x) ((uint64_t)(uintptr_t)(x))
 
 /* NULL: not known. No definition. */

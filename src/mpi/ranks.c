@@ -4,7 +4,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-#include "mpi/table.h"
+#include "mpi/handle_map.h"
 
 #define FEW 512 /* ranks that are translated at a time */
 #define LISTS 64

@@ -13,8 +13,8 @@
  */
 #include "mpi/requests.h"
 
-static struct table requests = {.entry = (sizeof(struct request) + 7) & ~7u, .bits = 12};
-static struct table matched = {.entry = sizeof(struct matched), .bits = 4};
+static struct handle_map requests = {.entry = (sizeof(struct request) + 7) & ~7u, .bits = 12};
+static struct handle_map matched = {.entry = sizeof(struct matched), .bits = 4};
 static _Atomic uint64_t last_number;
 static MPI_Request shared; /* also of an MPI with MPICH's ABI and other handles */
 static bool has_shared;
@@ -42,14 +42,14 @@ static bool own_handle(MPI_Request request)
 	return request != MPI_REQUEST_NULL && !(has_shared && request == shared);
 }
 
-table_slot *request_find(MPI_Request request)
+handle_slot *request_find(MPI_Request request)
 {
-	return own_handle(request) ? table_find(&requests, handle_key(request)) : NULL;
+	return own_handle(request) ? handle_map_find(&requests, handle_key(request)) : NULL;
 }
 
-struct request *request_at(table_slot *slot)
+struct request *request_at(handle_slot *slot)
 {
-	return table_entry(&requests, slot);
+	return handle_map_entry(&requests, slot);
 }
 
 static uint64_t new_number(void)
@@ -147,7 +147,7 @@ static void fill(struct request *request, const struct operation *operation, con
 /* A stale entry (of a request that was completed while nothing was measured) is overwritten. */
 static void start(MPI_Request handle, const struct operation *operation, const struct operation *receive)
 {
-	table_slot *slot = table_claim(&requests, handle_key(handle));
+	handle_slot *slot = handle_map_claim(&requests, handle_key(handle));
 	struct request *request;
 
 	if (!slot) {
@@ -157,7 +157,7 @@ static void start(MPI_Request handle, const struct operation *operation, const s
 	request = request_at(slot);
 	fill(request, operation, receive);
 	begin(request);
-	table_set(slot, handle_key(handle));
+	handle_map_set(slot, handle_key(handle));
 }
 
 /* It was complete before it had a handle of its own. */
@@ -198,23 +198,23 @@ void request_started_both(MPI_Request handle, const struct operation *send, cons
 
 void request_prepared(MPI_Request handle, const struct operation *operation)
 {
-	table_slot *slot;
+	handle_slot *slot;
 
 	if (!operation->on || !own_handle(handle))
 		return;
-	slot = table_claim(&requests, handle_key(handle));
+	slot = handle_map_claim(&requests, handle_key(handle));
 	if (!slot) {
 		api->untracked();
 		return;
 	}
 	fill(request_at(slot), operation, NULL);
 	request_at(slot)->persistent = true;
-	table_set(slot, handle_key(handle));
+	handle_map_set(slot, handle_key(handle));
 }
 
 void request_begun(MPI_Request handle)
 {
-	table_slot *slot = request_find(handle);
+	handle_slot *slot = request_find(handle);
 
 	if (slot)
 		begin(request_at(slot));
@@ -222,7 +222,7 @@ void request_begun(MPI_Request handle)
 
 void request_cancelling(MPI_Request handle)
 {
-	table_slot *slot = request_find(handle);
+	handle_slot *slot = request_find(handle);
 
 	if (slot)
 		request_at(slot)->cancelling = true;
@@ -231,27 +231,27 @@ void request_cancelling(MPI_Request handle)
 void message_matched(MPI_Message message, MPI_Comm comm)
 {
 	struct matched what = {.on = comm_handle(comm)};
-	table_slot *slot;
+	handle_slot *slot;
 
 	if (message == MPI_MESSAGE_NULL || message == MPI_MESSAGE_NO_PROC || !what.on)
 		return;
-	slot = table_claim(&matched, handle_key(message));
+	slot = handle_map_claim(&matched, handle_key(message));
 	if (!slot)
 		return;
 	what.number = new_number();
-	*(struct matched *)table_entry(&matched, slot) = what;
-	table_set(slot, handle_key(message));
+	*(struct matched *)handle_map_entry(&matched, slot) = what;
+	handle_map_set(slot, handle_key(message));
 	api->request(HYB_OTHER_POSTED, what.number);
 }
 
 struct matched message_taken(MPI_Message message)
 {
-	table_slot *slot = table_find(&matched, handle_key(message));
+	handle_slot *slot = handle_map_find(&matched, handle_key(message));
 	struct matched what = {.on = NULL};
 
 	if (slot) {
-		what = *(struct matched *)table_entry(&matched, slot);
-		table_set(slot, TABLE_FREE);
+		what = *(struct matched *)handle_map_entry(&matched, slot);
+		handle_map_set(slot, HANDLE_FREE);
 	}
 	return what;
 }

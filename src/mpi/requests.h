@@ -8,7 +8,7 @@
 #define HYB_MPI_REQUESTS_H
 
 #include "mpi/messages.h"
-#include "mpi/table.h"
+#include "mpi/handle_map.h"
 
 struct request {
 	uint64_t number; /* of its last start; never used before in the process */
@@ -46,9 +46,9 @@ struct matched message_taken(MPI_Message message);
 /* After PMPI_Imrecv. */
 struct operation operation_post_matched(const struct matched *what, MPI_Count count, MPI_Datatype type);
 
-/* For completion.c: where the request is kept (see table.h); NULL: it is not followed. */
-table_slot *request_find(MPI_Request request);
-struct request *request_at(table_slot *slot);
+/* For completion.c: where the request is kept (see handle_map.h); NULL: it is not followed. */
+handle_slot *request_find(MPI_Request request);
+struct request *request_at(handle_slot *slot);
 /* It is complete: says what that means, if it was active. */
 void request_complete(struct request *request, const MPI_Status *status);
 

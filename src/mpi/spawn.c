@@ -9,7 +9,7 @@
 
 #include "base/launch.h"
 #include "mpi/handles.h"
-#include "mpi/table.h"
+#include "mpi/handle_map.h"
 
 #define MOST_VARIABLES 15
 

@@ -9,59 +9,60 @@
 
 #define NAME_WIDTH 34
 
-struct table {
+struct listing {
 	const char *filter;
 	const char *title; /* still to be printed; NULL: was */
 	bool any, presets;
 };
 
-static void put_row(struct table *table, const char *name, const char *unit, bool samples, const char *text)
+static void put_row(
+	struct listing *listing, const char *name, const char *unit, bool samples, const char *text)
 {
-	if (table->filter && !strcasestr(name, table->filter) && !strcasestr(text, table->filter))
+	if (listing->filter && !strcasestr(name, listing->filter) && !strcasestr(text, listing->filter))
 		return;
-	if (table->title)
-		printf("%s%s\n", table->any ? "\n" : "", table->title);
-	table->title = NULL;
-	table->any = true;
+	if (listing->title)
+		printf("%s%s\n", listing->any ? "\n" : "", listing->title);
+	listing->title = NULL;
+	listing->any = true;
 	printf("  %-*s  %-4s  %-2s  %s\n", NAME_WIDTH, name, unit, samples ? "-e" : "", text);
 }
 
 /* One that can be counted here. */
-static void put_event(struct table *table, const struct papi_event *event)
+static void put_event(struct listing *listing, const struct papi_event *event)
 {
 	bool counts = true;
 
 	for (unsigned i = 0; i < event->parts && counts; i++)
 		counts = !perf_try(&event->part[i], PERF_COUNT);
 	if (counts)
-		put_row(table, event->name, event->unit,
+		put_row(listing, event->name, event->unit,
 			event->parts == 1 && !perf_try(&event->part[0], PERF_SAMPLE), event->text);
 }
 
 static bool put_event_of_papi(void *data, const struct papi_event *event)
 {
-	struct table *table = data;
+	struct listing *listing = data;
 	struct papi_event own;
 
 	if (kernel_event_find(event->name, &own))
 		return true; /* stands above */
-	if (!event->preset && table->presets) {
-		table->presets = false;
-		table->title = "Native events:";
+	if (!event->preset && listing->presets) {
+		listing->presets = false;
+		listing->title = "Native events:";
 	}
-	put_event(table, event);
+	put_event(listing, event);
 	return true;
 }
 
 static void put_component(void *data, const struct papi_component *component)
 {
-	struct table *table = data;
+	struct listing *listing = data;
 	const char *why = component->disabled;
 
 	if (!why && strcmp(component->name, "perf_event") && strcmp(component->name, "sysdetect"))
 		why = "counts the whole machine, not a thread";
-	if (why && (!table->filter || strcasestr(component->name, table->filter)))
-		put_row(table, component->name, "", false, why);
+	if (why && (!listing->filter || strcasestr(component->name, listing->filter)))
+		put_row(listing, component->name, "", false, why);
 }
 
 static void put_kernel(void)
@@ -81,25 +82,25 @@ static void put_kernel(void)
 
 bool metrics_show(const char *filter, const char *library)
 {
-	struct table table = {.filter = filter, .title = "Read by Hybrid:"};
+	struct listing listing = {.filter = filter, .title = "Read by Hybrid:"};
 	const struct hybrid_papi *papi;
 	struct papi_event event;
 
 	for (size_t i = 0; i < METRIC_WORDS; i++)
-		put_row(&table, metric_words[i].name, metric_words[i].unit, false, metric_words[i].text);
-	put_row(&table, "user::NAME", "", false, "what the program counts by hybrid_count(), by its name");
-	table.title = "Counted by the kernel:";
+		put_row(&listing, metric_words[i].name, metric_words[i].unit, false, metric_words[i].text);
+	put_row(&listing, "user::NAME", "", false, "what the program counts by hybrid_count(), by its name");
+	listing.title = "Counted by the kernel:";
 	for (size_t i = 0; kernel_event_at(i, &event); i++)
-		put_event(&table, &event);
+		put_event(&listing, &event);
 	papi = metrics_papi(library, "events of PAPI");
 	if (papi) {
-		table.title = "Presets of PAPI:";
-		table.presets = true;
-		papi->list(put_event_of_papi, &table);
-		table.title = "Parts of PAPI that do not count here:";
-		papi->components(put_component, &table);
+		listing.title = "Presets of PAPI:";
+		listing.presets = true;
+		papi->list(put_event_of_papi, &listing);
+		listing.title = "Parts of PAPI that do not count here:";
+		papi->components(put_component, &listing);
 	}
 	if (!filter)
 		put_kernel();
-	return table.any;
+	return listing.any;
 }

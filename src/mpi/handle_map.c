@@ -1,4 +1,4 @@
-#include "mpi/table.h"
+#include "mpi/handle_map.h"
 
 #include <errno.h>
 #include <stdbool.h>
@@ -13,7 +13,7 @@ struct arena {
 
 static struct arena *_Atomic arena;
 
-static void *map(size_t size)
+static void *map_pages(size_t size)
 {
 	int before = errno;
 	void *memory =
@@ -27,7 +27,7 @@ void *memory_get(size_t size)
 {
 	size = (size + 63) & ~(size_t)63;
 	if (size > ARENA / 4)
-		return map(size);
+		return map_pages(size);
 	for (;;) {
 		struct arena *now = atomic_load_explicit(&arena, memory_order_acquire);
 		struct arena *fresh;
@@ -38,7 +38,7 @@ void *memory_get(size_t size)
 			if (at + size <= ARENA)
 				return (char *)now + at;
 		}
-		fresh = map(ARENA);
+		fresh = map_pages(ARENA);
 		if (!fresh)
 			return NULL;
 		fresh->used = 64;
@@ -66,7 +66,7 @@ void *scratch_take(size_t size, size_t *ret_size)
 	}
 	if (!scratch) {
 		size = (size + 0xffff) & ~(size_t)0xffff;
-		scratch = map(size);
+		scratch = map_pages(size);
 		if (!scratch)
 			return NULL;
 		scratch->size = size;
@@ -89,46 +89,45 @@ void scratch_give(void *memory, size_t size)
 	munmap(memory, size);
 }
 
-static size_t bucket_size(const struct table *table)
+static size_t bucket_size(const struct handle_map *map)
 {
-	return (64 + TABLE_WAYS * table->entry + 63) & ~(size_t)63;
+	return (64 + HANDLE_WAYS * map->entry + 63) & ~(size_t)63;
 }
 
-static table_slot *first_bucket(const struct table *table, char *buckets, uint64_t key)
+static handle_slot *first_bucket(const struct handle_map *map, char *buckets, uint64_t key)
 {
-	return (table_slot *)(buckets +
-			      (key * 0x9e3779b97f4a7c15u >> (64 - table->bits)) * bucket_size(table));
+	return (handle_slot *)(buckets + (key * 0x9e3779b97f4a7c15u >> (64 - map->bits)) * bucket_size(map));
 }
 
 /* The eighth word of a bucket is the next one's address. */
-static table_slot *next_bucket(table_slot *bucket)
+static handle_slot *next_bucket(handle_slot *bucket)
 {
-	return (table_slot *)(uintptr_t)atomic_load_explicit(&bucket[TABLE_WAYS], memory_order_acquire);
+	return (handle_slot *)(uintptr_t)atomic_load_explicit(&bucket[HANDLE_WAYS], memory_order_acquire);
 }
 
-table_slot *table_find(struct table *table, uint64_t key)
+handle_slot *handle_map_find(struct handle_map *map, uint64_t key)
 {
-	char *buckets = atomic_load_explicit(&table->buckets, memory_order_acquire);
+	char *buckets = atomic_load_explicit(&map->buckets, memory_order_acquire);
 
 	if (!buckets)
 		return NULL;
-	for (table_slot *bucket = first_bucket(table, buckets, key); bucket; bucket = next_bucket(bucket))
-		for (unsigned i = 0; i < TABLE_WAYS; i++)
+	for (handle_slot *bucket = first_bucket(map, buckets, key); bucket; bucket = next_bucket(bucket))
+		for (unsigned i = 0; i < HANDLE_WAYS; i++)
 			if (atomic_load_explicit(&bucket[i], memory_order_acquire) == key)
 				return &bucket[i];
 	return NULL;
 }
 
-static char *get_buckets(struct table *table)
+static char *get_buckets(struct handle_map *map)
 {
-	char *buckets = atomic_load_explicit(&table->buckets, memory_order_acquire);
-	size_t size = bucket_size(table) << table->bits;
+	char *buckets = atomic_load_explicit(&map->buckets, memory_order_acquire);
+	size_t size = bucket_size(map) << map->bits;
 	char *fresh;
 
 	if (buckets)
 		return buckets;
-	fresh = map(size);
-	if (fresh && !atomic_compare_exchange_strong(&table->buckets, &buckets, fresh)) {
+	fresh = map_pages(size);
+	if (fresh && !atomic_compare_exchange_strong(&map->buckets, &buckets, fresh)) {
 		munmap(fresh, size);
 		return buckets;
 	}
@@ -136,41 +135,41 @@ static char *get_buckets(struct table *table)
 }
 
 /* Another bucket behind this last one; false: no memory. What a thread that came second has got is unused. */
-static bool append_bucket(struct table *table, table_slot *last)
+static bool append_bucket(struct handle_map *map, handle_slot *last)
 {
 	uint64_t none = 0;
-	void *fresh = memory_get(bucket_size(table));
+	void *fresh = memory_get(bucket_size(map));
 
 	if (!fresh)
 		return false;
-	atomic_compare_exchange_strong(&last[TABLE_WAYS], &none, (uint64_t)(uintptr_t)fresh);
+	atomic_compare_exchange_strong(&last[HANDLE_WAYS], &none, (uint64_t)(uintptr_t)fresh);
 	return true;
 }
 
-table_slot *table_claim(struct table *table, uint64_t key)
+handle_slot *handle_map_claim(struct handle_map *map, uint64_t key)
 {
-	char *buckets = get_buckets(table);
+	char *buckets = get_buckets(map);
 
 	while (buckets) {
-		table_slot *vacant = NULL, *last = NULL;
+		handle_slot *vacant = NULL, *last = NULL;
 		uint64_t expected;
 
-		for (table_slot *bucket = first_bucket(table, buckets, key); bucket;
+		for (handle_slot *bucket = first_bucket(map, buckets, key); bucket;
 			bucket = next_bucket(bucket)) {
 			last = bucket;
-			for (unsigned i = 0; i < TABLE_WAYS; i++) {
+			for (unsigned i = 0; i < HANDLE_WAYS; i++) {
 				expected = atomic_load_explicit(&bucket[i], memory_order_acquire);
 				if (expected == key &&
-					atomic_compare_exchange_strong(&bucket[i], &expected, TABLE_HELD))
+					atomic_compare_exchange_strong(&bucket[i], &expected, HANDLE_HELD))
 					return &bucket[i];
-				if (expected == TABLE_FREE && !vacant)
+				if (expected == HANDLE_FREE && !vacant)
 					vacant = &bucket[i];
 			}
 		}
-		expected = TABLE_FREE;
-		if (vacant && atomic_compare_exchange_strong(vacant, &expected, TABLE_HELD))
+		expected = HANDLE_FREE;
+		if (vacant && atomic_compare_exchange_strong(vacant, &expected, HANDLE_HELD))
 			return vacant;
-		if (!vacant && !append_bucket(table, last))
+		if (!vacant && !append_bucket(map, last))
 			return NULL;
 	}
 	return NULL;
