@@ -1,6 +1,6 @@
 /*
- * A row of bytes that holds numbers and texts, made by one process and read by another of the same version.
- * A reader of a row that is damaged gets zeros and empty texts, and learns of it at the end.
+ * A buffer of numbers and texts that one process writes and another of the same version reads. Reading
+ * damaged bytes yields zeros and empty texts, and sets `at` to NULL.
  */
 #ifndef HYB_BLOB_H
 #define HYB_BLOB_H
@@ -79,7 +79,7 @@ static inline uint64_t blob_get(struct blob_reader *reader)
 	return number;
 }
 
-/* A number of things of which each takes at least one byte of what follows; anything else is damage. */
+/* Reads a count of items. Each takes at least one of the bytes that follow: a larger count is damage. */
 static inline size_t blob_get_count(struct blob_reader *reader)
 {
 	uint64_t count = blob_get(reader);

@@ -1,4 +1,4 @@
-/* How the reader says what went wrong: errors end a call, damage is left out and noted. */
+/* Errors and damage. An error ends a call; damage in a file is left out, counted and described. */
 #ifndef HYB_ERROR_H
 #define HYB_ERROR_H
 

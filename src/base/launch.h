@@ -1,6 +1,6 @@
 /*
- * What launchers of MPI programs (mpiexec, mpirun, srun ...) tell the processes that they start, and how
- * they themselves are called. The only place that knows their names.
+ * Launchers of MPI programs (mpiexec, mpirun, srun ...): their names, and the environment variables that they
+ * set for the processes that they start. No other file knows these.
  */
 #ifndef BASE_LAUNCH_H
 #define BASE_LAUNCH_H
@@ -11,12 +11,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* File of an experiment in which its ranks say that they are measured, before MPI_Init; see
- * src/mpi/measured.c. */
+/* File of an experiment to which each measured rank adds a line before MPI_Init; see src/mpi/measured.c. */
 #define LAUNCH_MEASURED ".measured"
 
-/* Tells processes of MPI_Comm_spawn what their parents take for the identity of the communicator between
- * them, as hexadecimal digits; see src/mpi/spawn.c. */
+/* The variable that gives processes of MPI_Comm_spawn the identity of the communicator between them and their
+ * parents, in hexadecimal digits; see src/mpi/spawn.c. */
 #define LAUNCH_SPAWNED "HYBRID_SPAWNED"
 
 /* A variable as a number below 2^31; -1: not set, or no number. */
@@ -48,7 +47,7 @@ static const struct launch_words launch_words[] = {
 
 /* A process of a launch of several, or of one. */
 struct launch_place {
-	const struct launch_words *words; /* whose variables said so */
+	const struct launch_words *words; /* whose variables were found */
 	uint32_t rank, size;
 };
 
@@ -67,14 +66,14 @@ static inline bool launch_place(struct launch_place *ret)
 	return false;
 }
 
-/* Has the programs that this process starts see no launcher. */
+/* Removes the launchers' variables, so that programs which this process starts see no launcher. */
 static inline void launch_forget(void)
 {
 	for (size_t i = 0; i < sizeof(launch_words) / sizeof(launch_words[0]); i++)
 		unsetenv(launch_words[i].rank);
 }
 
-/* Ranks on this host as far as the launcher tells; 0: it does not. */
+/* The number of ranks on this host, from the launcher's variables; 0: not known. */
 static inline uint32_t launch_local(const struct launch_place *place)
 {
 	const char *text = getenv(place->words->local);

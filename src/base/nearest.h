@@ -1,4 +1,4 @@
-/* Which names somebody may have meant who wrote another one. */
+/* Finds the names that are spelt most like a given one, to suggest them in a message. */
 #ifndef BASE_NEAREST_H
 #define BASE_NEAREST_H
 
@@ -37,15 +37,15 @@ static inline unsigned nearest_distance(const char *a, const char *b)
 	return row[m];
 }
 
-/* How far `name` is from what was written; 0 also if it is a part of it. */
+/* The edit distance of `name` from what was written; 0 also if `name` contains it. */
 static inline unsigned nearest_score(const char *written, const char *name)
 {
 	return strcasestr(name, written) ? 0 : nearest_distance(written, name);
 }
 
 /*
- * The indices of up to `most` of the names that are near enough to be worth a word, nearest first; how many
- * there are.
+ * Stores the indices of up to `most` names that are near enough to be suggested, nearest first; returns how
+ * many.
  */
 static inline size_t nearest_names(
 	const char *written, const char *const *names, size_t count, size_t *ret_indices, size_t most)

@@ -120,7 +120,7 @@ struct hyb_def_metadata {
 
 enum hyb_severity { HYB_NOTE_INFO = 1, HYB_NOTE_WARNING = 2, HYB_NOTE_ERROR = 3 };
 
-/* What the runtime has to say, once for each subject. */
+/* A message of the runtime (information, warning or error), one for each subject. */
 struct hyb_def_note {
 	struct hyb_def def;
 	uint64_t tick;
@@ -206,8 +206,8 @@ struct hyb_def_world {
 enum hyb_handle_kind { HYB_HANDLE_COMM = 1, HYB_HANDLE_WINDOW = 2, HYB_HANDLE_FILE = 3 };
 
 /*
- * A communicator, window or file of MPI, as one of its processes knows it. Who its members are, all
- * their definitions of that identity tell together.
+ * A communicator, window or file of MPI, as one of its processes knows it. The definitions of all members
+ * that have the same identity together give the list of members.
  */
 struct hyb_def_handle {
 	struct hyb_def def;
@@ -233,7 +233,7 @@ struct hyb_def_handle_name {
 };
 
 /*
- * What this process's CLOCK_MONOTONIC is beside that of rank 0 of its world, by an exchange of
+ * The offset of this process's CLOCK_MONOTONIC from that of rank 0 of its world, measured by an exchange of
  * messages (written only where clock domains differ): reference = own + offset.
  */
 struct hyb_def_clock {
@@ -246,8 +246,8 @@ struct hyb_def_clock {
 };
 
 enum hyb_metric_mode {
-	HYB_METRIC_COUNT = 1, /* only grows: what a stretch of time did is the difference */
-	HYB_METRIC_LEVEL = 2, /* goes up and down: the difference is by how much it rose */
+	HYB_METRIC_COUNT = 1, /* a count that only grows: an interval has the difference of two readings */
+	HYB_METRIC_LEVEL = 2, /* a level that goes up and down: the difference is by how much it rose */
 };
 
 enum hyb_metric_flags {
@@ -257,8 +257,8 @@ enum hyb_metric_flags {
 };
 
 /*
- * Something that is read, as a signed integer, wherever time is. All metrics of a process are defined
- * before its first location, and hold for all of its locations.
+ * A metric: a signed integer that is read wherever time is read. All metrics of a process are defined before
+ * its first location, and hold for all of its locations.
  */
 struct hyb_def_metric {
 	struct hyb_def def;
@@ -278,7 +278,7 @@ struct hyb_def_metric {
 
 #define DEF_TEXTS 3u /* that a definition has at most */
 
-/* What definitions of a type are made of. */
+/* The layout of the definitions of a type: a structure, then texts. */
 struct def_kind {
 	uint16_t size; /* of the structure; 0: the type is not known */
 	struct {

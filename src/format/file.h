@@ -38,16 +38,17 @@ enum hyb_state {
 	HYB_STATE_RUNNING = 1, /* also what a killed process leaves behind */
 	HYB_STATE_EXITED = 2, /* exit handlers ran */
 	HYB_STATE_EXEC = 3, /* replaced by another image */
-	HYB_STATE_STOPPED = 4, /* the measurement ended early (no space ...); a NOTE says why */
+	HYB_STATE_STOPPED = 4, /* the measurement ended early (no space ...); a NOTE has the reason */
 };
 
-/* Kinds of probes that cost something else than those of probe_cost. Since 1.4, append only. */
+/* Kinds of probes whose cost differs from probe_cost. Since 1.4, append only. */
 enum hyb_probe_kind {
 	HYB_PROBE_SKIPPED = 0, /* of a demoted region: only counted */
 	HYB_PROBE_FUNCTION = 1, /* made by the compiler (-finstrument-functions) */
 	HYB_PROBE_FUNCTION_SKIPPED = 2,
 	HYB_PROBE_FUNCTION_LEFT_OUT = 3, /* the filter excludes the function */
-	HYB_PROBE_PYTHON = 4, /* a function of Python, by a hook, with what that takes from the interpreter */
+	HYB_PROBE_PYTHON = 4, /* a function of Python, by a hook; how much the hook slows the interpreter down
+				 is in it */
 	HYB_PROBE_PYTHON_SKIPPED = 5,
 	HYB_PROBE_PYTHON_LEFT_OUT = 6,
 	HYB_PROBE_COUNT = 7

@@ -1,10 +1,10 @@
 /*
- * Writes .hyb files of what others have measured: one process after the other, and of a process one thread
- * after the other, in the order of time. Everything goes to the file at once, so that it is valid at every
- * moment, and memory does not grow with the trace. Space is reserved before it is used.
+ * Writes .hyb files from what other tools have measured: one process after the other, and in a process one
+ * thread after the other, in the order of time. Everything goes to the file at once, so that it is valid at
+ * every moment, and memory does not grow with the trace. Space is reserved before it is used.
  *
- * The first failure (a full disk, lack of memory) is kept: everything that follows is accepted, and lost.
- * hyb_write_error() tells. A writer is used by one thread.
+ * After the first failure (a full disk, lack of memory) all calls are accepted and write nothing;
+ * hyb_write_error() returns the errno of that failure. A writer is used by one thread.
  */
 #ifndef HYB_HYB_WRITE_H
 #define HYB_HYB_WRITE_H

@@ -1,6 +1,6 @@
 /*
- * What calls of MPI did: the bodies of OTHER records. One table has what each kind is called, which numbers
- * it has, and which event it is; writing, reading, checking and naming go by it.
+ * Bodies of the OTHER records that hold what calls of MPI did. One table lists the name, the numbers and the
+ * event of each kind; the writer, the reader and the dump use that table.
  */
 #ifndef HYB_MPI_RECORD_H
 #define HYB_MPI_RECORD_H
@@ -25,12 +25,12 @@ enum mpi_number {
 struct mpi_record_kind {
 	const char *name; /* NULL: no such kind, or none of MPI */
 	uint8_t event, message; /* enum hyb_event_kind, enum hyb_message_op */
-	bool ordered; /* messages behind a pause have their order by it: it is told of there, too */
+	bool ordered; /* it affects the order of messages, so it is recorded in pauses, too */
 	uint8_t least, count; /* numbers; those behind the first `least` are left out where they are 0 */
 	uint8_t numbers[6]; /* enum mpi_number */
 };
 
-/* What a kind does not have is 0, peers HYB_PEER_NONE. */
+/* A number that the kind does not have is 0, a peer HYB_PEER_NONE. */
 struct mpi_record {
 	uint8_t what; /* enum hyb_other; not UNMEASURED, but what it has in it */
 	bool unmeasured;

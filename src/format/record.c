@@ -82,7 +82,7 @@ static inline const uint8_t *add_values(const struct trace *trace, const uint8_t
 	return p;
 }
 
-/* What records end with where there are metrics. */
+/* Reads the values at the end of a record, in a process with metrics. */
 static __attribute__((noinline)) const uint8_t *get_metrics(
 	struct trace *trace, const uint8_t *p, struct trace_record *r)
 {
@@ -147,7 +147,7 @@ static const uint8_t *get_other(const struct trace *trace, const uint8_t *p, str
 	return p + r->value;
 }
 
-/* The body of an OTHER METRICS: it tells how many values the records behind it have. */
+/* Reads the body of an OTHER METRICS, which holds the number of values in the records behind it. */
 static bool take_values(struct trace *trace, const struct trace_record *r)
 {
 	const uint8_t *p = r->body, *end = p + r->value;

@@ -85,7 +85,7 @@ enum hyb_record {
  *               [v operation: enum hyb_operation, since 1.6]
  *   COLLECTED   v request: the non-blocking collective is complete
  *   PUT, GET, UPDATE  v window, v target, v bytes to it, v bytes from it, [v request]
- *   EPOCH       v window, v target or HYB_PEER_NONE: a synchronisation of the window; the region says which
+ *   EPOCH       v window, v target or HYB_PEER_NONE: a synchronisation of the window; the region names it
  *   READ, WRITE v file, v offset + 1 (0: not known), v bytes, [v request]
  *   DONE        v request: a PUT, GET, UPDATE, READ or WRITE is complete
  *   FAILED      v error: what MPI returned
@@ -204,8 +204,8 @@ static inline uint8_t *record_put_definition(uint8_t *p, uint64_t id)
 	return varint_put(p, id / 8);
 }
 
-/* COUNTER: the bits of its number. Doubles of short decimal values end in zero bytes: swapped they are short.
- */
+/* COUNTER: the bits of its number. Doubles of short decimal values end in zero bytes, so their varint is
+ * short once the bytes are swapped. */
 static inline uint8_t *record_put_value(uint8_t *p, bool real, uint64_t bits)
 {
 	return varint_put(p, real ? __builtin_bswap64(bits) : zigzag((int64_t)bits));
@@ -220,7 +220,8 @@ static inline uint8_t *record_put_other(uint8_t *p, enum hyb_other what, const u
 	return p + size;
 }
 
-/* A whole OTHER METRICS, the first record of a chunk: what the differences in it are to. */
+/* A whole OTHER METRICS, the first record of a chunk: the values from which the differences in the chunk
+ * start. */
 static inline uint8_t *record_put_metrics(uint8_t *p, const int64_t *values, uint32_t count)
 {
 	uint8_t body[HYB_METRICS_MAX * VARINT_MAX] = {0}, *end = body;
@@ -233,7 +234,7 @@ static inline uint8_t *record_put_metrics(uint8_t *p, const int64_t *values, uin
 
 /* ---------------------------------------------------------------- reading */
 
-/* What a chunk does not say itself. */
+/* What decoding a chunk needs to know and the chunk does not hold. */
 struct trace_layout {
 	uint8_t metrics; /* values in a record that has them, at most HYB_METRICS_MAX */
 	bool since; /* samples with HYB_SAMPLE_FIRST have them since their region was entered, too */
@@ -262,7 +263,7 @@ struct trace {
 	uint64_t tick; /* of the last record */
 	uint32_t sample, enter; /* bases of differences */
 	const uint8_t *flags; /* that may be set, by kind */
-	struct trace_layout layout; /* `metrics`: as the chunk's OTHER METRICS says, once it was read */
+	struct trace_layout layout; /* `metrics`: from the chunk's OTHER METRICS, once that was read */
 	bool known; /* it was: */
 	int64_t values[HYB_METRICS_MAX]; /* of the metrics, at the last record that has them */
 };

@@ -1,6 +1,6 @@
 /*
- * What the numbers of a .hyb file are called: the one place where sources of samples, kinds and reasons have
- * their names, for every command, JSON and the package of Python.
+ * Names for the numbers of a .hyb file (sources of samples, kinds, reasons). Every command, JSON and the
+ * Python package take them from here.
  */
 #ifndef HYB_WORDS_H
 #define HYB_WORDS_H
@@ -36,8 +36,9 @@ const char *word_text(const struct words *words, uint64_t number);
 bool word_known(const struct words *words, uint64_t number);
 
 /*
- * The enum hyb_operation of a function of MPI, by its name in any case: "MPI_Ineighbor_allgather_init_c".
- * Records tell it since 1.6; files from before, and functions that were not called, have nothing else.
+ * The enum hyb_operation of a function of MPI, found by its name in upper or lower case:
+ * "MPI_Ineighbor_allgather_init_c". Records have the operation since 1.6; for older files, and for functions
+ * that were not called, only the name is known.
  */
 unsigned word_collective(const char *function);
 

@@ -1,5 +1,5 @@
 /*
- * The metrics that the runtime reads by itself, and how hybrid-run tells it what to read.
+ * The metrics that the runtime reads by itself, and the variable that lists for it which ones to read.
  *
  * METRICS_VARIABLE is a list of items, each ended by METRICS_ITEM, in the order of the metrics' indices. An
  * item's fields are each ended by METRICS_FIELD:
@@ -72,7 +72,7 @@ static const struct metric_word metric_words[] = {
 };
 #define METRIC_WORDS (sizeof(metric_words) / sizeof(metric_words[0]))
 
-/* What the runtime knows of that name; NULL: a counter of the kernel's, or the program's. */
+/* The runtime's own metric of that name; NULL: it is a counter of the kernel or of the program. */
 static inline const struct metric_word *metric_word(const char *name)
 {
 	for (size_t i = 0; i < METRIC_WORDS; i++)

@@ -27,11 +27,11 @@ void ranks_find(struct ranks *ret);
 
 /*
  * Joins the others that ranks_find() found, if the library for their MPI is there; else rank 0 works alone,
- * and says so on stderr.
+ * and prints a line about it on stderr.
  */
 void ranks_begin(struct ranks *ranks);
 
-/* Rank 0 works alone, without a word. */
+/* Rank 0 works alone; nothing is printed. */
 void ranks_alone(struct ranks *ranks);
 
 void ranks_send(const struct ranks *ranks, int to, const struct blob *blob);
@@ -40,14 +40,14 @@ void ranks_send(const struct ranks *ranks, int to, const struct blob *blob);
 struct blob ranks_receive(const struct ranks *ranks, int from);
 
 /*
- * Sums up over all ranks, pairwise: calls take() for what each other rank of this one's part of the tree
- * has, in the order of the ranks, then give(), whose bytes go to the rank above. On rank 0 there is no
- * give().
+ * A reduction over a binary tree of ranks: calls take() with the bytes of each child, in the order of the
+ * ranks, then give(), whose bytes go to the parent. On rank 0 give() is not called.
  */
 void ranks_gather(const struct ranks *ranks, void (*take)(void *data, const struct blob *from),
 	void (*give)(void *data, struct blob *to), void *data);
 
-/* All get what all have, the ranks' bytes one behind the other. Ends the process if memory is out. */
+/* An all-gather: each rank gets the bytes of all ranks, in the order of the ranks. Ends the process if memory
+ * is out. */
 void ranks_exchange(const struct ranks *ranks, struct blob *blob);
 
 /* Leaves MPI, if it was begun. */

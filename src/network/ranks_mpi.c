@@ -10,7 +10,7 @@
 #define SLEEP_LEAST_NS 20000
 #define SLEEP_MOST_NS 2000000
 
-/* Without using the core, as MPI_Recv would. */
+/* Waits without using the core; MPI_Recv would poll. */
 static void wait_for(int from)
 {
 	struct timespec pause = {.tv_nsec = SLEEP_LEAST_NS};

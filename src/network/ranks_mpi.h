@@ -11,8 +11,8 @@
 struct ranks_mpi {
 	/* Joins the other ranks; 0, or -1 if MPI does not begin. */
 	int (*begin)(int *ret_rank, int *ret_size);
-	/* Bytes of any number. MPI ends all ranks if it fails. A receiver sleeps meanwhile: others may
-	 * need the core. */
+	/* Send and receive any number of bytes. If MPI fails it ends all ranks. A receiver sleeps while it
+	 * waits, since other ranks may need the core. */
 	void (*send)(int to, const void *data, size_t size);
 	/* The data are to be freed by the caller; NULL when memory is out. */
 	void *(*receive)(int from, size_t *ret_size);

@@ -1,6 +1,6 @@
 /*
- * Ticks of one process to nanoseconds of CLOCK_MONOTONIC, by the line through two anchors; and on to the
- * clock of another host, by what that was beside it at two moments.
+ * Converts ticks of a process to nanoseconds of CLOCK_MONOTONIC, by the line through two anchors, and these
+ * to the clock of another host, by the offsets measured at two moments.
  */
 #ifndef HYB_CLOCK_H
 #define HYB_CLOCK_H

@@ -62,7 +62,7 @@ static double seconds(const struct hyb_experiment *e, const char *key)
 	return value ? (double)strtoull(value, NULL, 10) / 1e9 : 0;
 }
 
-/* There are no measurements; what hybrid-run knows of the run is said all the same. */
+/* Without measurements there still is what hybrid-run wrote about the run. */
 static int is_empty(const char *path, struct hyb_error *err)
 {
 	struct hyb_experiment e = {0};

@@ -24,14 +24,14 @@ struct hyb_experiment {
 int experiment_add_processes(struct hyb_experiment *experiment, struct file *file, struct hyb_error *err);
 
 /*
- * Puts the times of all processes whose clock was measured beside that of rank 0 of their world on that
- * clock. To be called once, when all processes are there. `from`: what other parts of the same experiment
- * packed (not this one), one behind the other; NULL: there are none. It tells of damage. 0 or HYB_ENOMEM.
+ * Corrects the times of all processes to the clock of rank 0 of their world, where the two clocks were
+ * compared. To be called once, when all processes are there. `from`: what other parts of the same experiment
+ * packed (not this one), one behind the other; NULL: there are none. Damage shows in `from`. 0 or HYB_ENOMEM.
  */
 int experiment_correct_clocks(struct hyb_experiment *experiment, struct blob_reader *from);
 
-/* What clocks of processes in other parts of the experiment are to be corrected with. `to` tells whether
- * memory was out. */
+/* Packs what other parts of the experiment need to correct the clocks of their processes. Lack of memory
+ * shows in `to`. */
 void experiment_pack_clocks(const struct hyb_experiment *experiment, struct blob *to);
 
 /* Reads the text file `path`, which may be missing, into experiment->values. 0 or HYB_ENOMEM. */

@@ -153,7 +153,7 @@ static bool known_kind(uint16_t kind)
 	return kind >= HYB_CHUNK_DEFS && kind <= HYB_CHUNK_METRICS;
 }
 
-/* Says once of a run of pages that they are no chunks. */
+/* Counts a run of pages that are no chunks as one damage. */
 static void note_garbage(const struct file *file, uint64_t *from, uint64_t to, struct damage *damage)
 {
 	if (*from)
@@ -230,7 +230,7 @@ static bool is_named(uint16_t kind)
 	return kind == HYB_CHUNK_DEFS || kind == HYB_CHUNK_NODES || kind == HYB_CHUNK_WIDE_NODES;
 }
 
-/* Nothing more finds room in the others, which are most of a large file's. */
+/* Most chunks of a large file are full and cannot grow: they need no second look. */
 static bool may_grow(const struct chunk *chunk)
 {
 	uint32_t least = chunk->kind == HYB_CHUNK_DEFS ? 1 : HYB_NODE_SIZE;

@@ -55,8 +55,8 @@ size_t file_read_chunk(
 int file_check_header(struct hyb_header *header, const char *where, struct hyb_error *err);
 
 /*
- * Whether more definitions, nodes or chunks of a process are there than when the file was opened: what was
- * read later may speak of them.
+ * Whether more definitions, nodes or chunks of a process are there than when the file was opened: records
+ * that were read later may refer to them.
  */
 bool file_grows(const struct file *file, uint16_t process);
 

@@ -344,7 +344,8 @@ static void finish_mpi(struct process *p)
 
 typedef int take_fn(struct process *p, const struct definition *d);
 
-/* Not MAP: where a module was mapped matters to the runtime, node keys are free of it. */
+/* MAP is not read: only the runtime needs to know where a module was mapped, node keys do not depend on
+ * it. */
 static take_fn *const take[] = {
 	[HYB_DEF_REGION] = take_region,
 	[HYB_DEF_MODULE] = take_module,

@@ -56,7 +56,7 @@ static void name_python(const struct loader *l, struct hyb_node_info *node, uint
 	node->line = HYB_PYTHON_LINE(key);
 }
 
-/* What the key says of a message. False: it is none. */
+/* Decodes the key of a MESSAGE node. False: it is not a valid one. */
 static bool name_message(const struct loader *l, struct hyb_node_info *node, uint32_t id, uint64_t key)
 {
 	uint32_t op = HYB_MESSAGE_OP(key), handle = HYB_MESSAGE_HANDLE(key);
@@ -128,8 +128,8 @@ static bool childless(unsigned type)
 	return type >= HYB_TYPE_AWAIT;
 }
 
-/* Nodes that say more of the region above them. False: there is no node of it, or this is not such a region.
- */
+/* Reads a node that adds facts to the region above it. False: the node is left out, as damaged or as its
+ * facts went to that region. */
 static bool fill_annex(struct loader *l, struct hyb_node_info *node, uint32_t id, const struct hyb_node *raw)
 {
 	struct hyb_node_info *parent = &l->location->nodes[node->parent];
@@ -231,7 +231,7 @@ static void choose_nodes(struct loader *l)
 }
 
 /*
- * How many times HYB_NODE_SIZE a node of the chunk takes; 0: it cannot be told. Sets l->cells.
+ * How many times HYB_NODE_SIZE a node of the chunk takes; 0: not known. Sets l->cells.
  */
 static uint32_t node_step(struct loader *l, const struct chunk *chunk)
 {
@@ -255,7 +255,7 @@ static uint32_t node_step(struct loader *l, const struct chunk *chunk)
 
 static uint32_t slots_of(const struct chunk *chunk)
 {
-	/* What a chunk behind the reach of node ids holds can be named by nobody. */
+	/* A chunk beyond the range of node ids holds nothing that anything can refer to. */
 	if (chunk->used < HYB_NODES_START || (chunk->offset + chunk->size) / HYB_NODE_SIZE > UINT32_MAX)
 		return 0;
 	return (chunk->used - HYB_NODES_START) / HYB_NODE_SIZE;
@@ -305,7 +305,7 @@ static void load_nodes(struct loader *l, const struct chunk *chunk, uint32_t *sl
 		const uint8_t *raw = l->buffer + HYB_NODES_START + (size_t)i * HYB_NODE_SIZE;
 		uint32_t index = add_node(l, first + i, (const struct hyb_node *)raw, hint);
 
-		/* No id leads to a node's values. */
+		/* The cells of a node's values are no nodes. */
 		for (uint32_t cell = 0; cell < step; cell++)
 			to->index[(*slot)++] = cell ? NODE_NONE : index;
 		span->count += step;
@@ -360,9 +360,8 @@ static size_t load_stack(const struct loader *l, const uint8_t *first, size_t le
 	return depth < have ? depth : have;
 }
 
-/* A call that goes on is as long as it is so far. Where there was none but it, that is known of old files,
- * too.
- */
+/* A call that is still open counts with its length so far. If it is the only one, its range is known in files
+ * before 1.6, too. */
 static void extend_range(struct hyb_node_info *node, uint64_t ticks)
 {
 	if (node->type != HYB_TYPE_REGION || !node->region->mpi || (!node->most && node->calls != 1))
@@ -413,7 +412,8 @@ static uint64_t last_record(struct loader *l)
 	return trace.tick;
 }
 
-/* The location's own word, or the last moment at which it was certainly there; a tick. */
+/* The tick at which the location ended: as recorded, or else the last moment at which it was certainly
+ * there. */
 static uint64_t find_end(struct loader *l, const struct hyb_open *stack, size_t depth)
 {
 	const struct hyb_header *header = &l->p->header;

@@ -7,7 +7,7 @@
 static const int64_t no_values[HYB_METRICS_MAX];
 static const uint64_t no_overflows[HYB_METRICS_MAX];
 
-/* Values are unsigned where they are added: nothing says that sums stay in range. */
+/* Values are added as unsigned numbers, since the sums may leave the range of signed ones. */
 static void add(int64_t *to, int64_t value)
 {
 	*to = (int64_t)((uint64_t)*to + (uint64_t)value);

@@ -4,10 +4,10 @@
 
 #include "reader/process.h"
 
-/* What a location's METRICS chunks say. */
+/* The contents of a location's METRICS chunks. */
 struct metrics {
 	const struct process *process;
-	bool sound; /* values can be told apart: there are metrics, and nothing says that there are others */
+	bool sound; /* it is known which value is of which metric: there are metrics, and no sign of others */
 	int64_t last[HYB_METRICS_MAX]; /* at the latest known moment */
 	int64_t *entered; /* where each open region was entered: a row of metric_count for each level */
 	size_t levels; /* that are known of, from 0 on */

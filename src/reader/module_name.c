@@ -28,8 +28,8 @@ static const char *behind_library(const char *path)
 	return NULL;
 }
 
-/* Where in a path the name begins by which a module is imported; of a path that does not tell, the last part,
- * and of a package's own files the last two. */
+/* Where the name by which a module is imported begins in its path. If the path does not show it: at the last
+ * part, for a package's own files at the last two. */
 static const char *find_start(const char *path)
 {
 	static const char *const folders[] = {"/site-packages/", "/dist-packages/", "/lib-dynload/"};

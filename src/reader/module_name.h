@@ -5,8 +5,9 @@
 #include <stddef.h>
 
 /*
- * Python calls the code of every module "<module>". Writes "<module package.name>" as its file tells, cut to
- * `size` bytes with its NUL. Where the file is none of a module ("<string>"), that is "<module>".
+ * Python calls the top-level code of every module "<module>". Writes "<module package.name>", found from the
+ * path of its file, cut to `size` bytes with its NUL. Where the file is none of a module ("<string>"), that
+ * is "<module>".
  */
 void module_name(const char *file, char *to, size_t size);
 

@@ -51,7 +51,8 @@ static void fill_info(struct process *p, struct hyb_experiment *experiment)
 		p->info.call_cost[i] = clock_span(clock, h->call_cost[i]);
 }
 
-/* The header's word, or the last moment at which it was certainly there. */
+/* The tick at which the process ended: as the header has it, or else the last moment at which it was
+ * certainly there. */
 static void fill_end(struct process *p)
 {
 	const struct hyb_header *h = &p->header;

@@ -65,7 +65,7 @@ static int read_process(
 	return file_check_header(header, file->path, err);
 }
 
-/* One of several. *added tells whether it is there. 0 or HYB_ENOMEM. */
+/* Adds one process of a file of several. *added: whether it could be read. 0 or HYB_ENOMEM. */
 static int add_numbered(
 	struct hyb_experiment *e, struct process_source source, bool *added, struct hyb_error *err)
 {
@@ -117,12 +117,12 @@ static int add_several(struct hyb_experiment *e, struct file *file, struct hyb_e
 	return HYB_OK;
 }
 
-/* What a file of one has of others cannot be its own. */
+/* Adds the process of a file of one. Chunks of other processes in it are damage. */
 static int add_one(struct hyb_experiment *e, struct file *file, struct hyb_error *err)
 {
 	struct process_source source = {.file = file, .header = &file->header, .chunks = file->sorted};
 
-	/* What was to be a file of several, and is none yet. */
+	/* A file of several processes of which none has begun yet. */
 	if (!file->header.pid && !file->chunk_count)
 		return error_set(err, HYB_EFORMAT, "%s: empty: no process had begun", file->path);
 	if (file->chunk_count && !file->sorted[0]->process)

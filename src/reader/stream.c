@@ -7,7 +7,7 @@
 #include "format/words.h"
 
 #define OTHER_SINCE 2 /* minor version that gave OTHER records their meaning */
-#define OPERATION_SINCE 6 /* that which tells what a collective does */
+#define OPERATION_SINCE 6 /* minor version since which a collective's record has its operation */
 
 /* Once a chunk, and only in one of two passes. Iterators of other threads may have the same chunk. */
 static void note(struct stream *s, const char *what)
@@ -231,7 +231,7 @@ static int chain_sample(struct stream *s, const struct trace_record *r)
 		(s->metrics &&
 			!array_room(&s->end_values, s->end_count, s->metrics * sizeof(*s->end_values))))
 		return HYB_ENOMEM;
-	/* A new instance, and nothing said when the one before it ended. */
+	/* A new instance begins, and no record has the end of the one before it. */
 	if (r->flags & HYB_SAMPLE_FIRST)
 		end_chain(s, probe, HYB_TIME_UNKNOWN, NULL);
 	s->ends[s->end_count] = s->entered[probe];
@@ -308,7 +308,7 @@ static bool fill_text(struct stream *s, const struct trace_record *r, struct hyb
 	return true;
 }
 
-/* Before records told it, it was that of the function's name. */
+/* Records before 1.6 have no operation: it follows from the function's name. */
 static uint8_t collective_of(const struct stream *s, const struct trace_record *r, uint64_t operation)
 {
 	const struct hyb_region *region = s->info->nodes[r->node].region;
@@ -420,7 +420,8 @@ static uint32_t overflow_of(struct stream *s, const struct trace_record *r)
 	return 0;
 }
 
-/* Adds what metrics say to an event that was filled. Apart, so that it costs nothing where there are none. */
+/* Adds what metrics say to an event that was filled. A function of its own, so that events without metrics
+ * pay nothing. */
 __attribute__((noinline)) static void measure(
 	struct stream *s, const struct trace_record *r, struct hyb_event *e)
 {
@@ -432,7 +433,7 @@ __attribute__((noinline)) static void measure(
 	switch ((enum hyb_record)r->kind) {
 	case HYB_RECORD_SAMPLE:
 		e->overflow = overflow_of(s, r);
-		/* Where there are ENTER records, that has told. */
+		/* If there are ENTER records, the row was set at the ENTER. */
 		if (r->flags & HYB_SAMPLE_FIRST && s->trace.layout.since)
 			set_row(s, row, e->values, r->since_values);
 		if (e->values)

@@ -193,7 +193,7 @@ static void components(void (*each)(void *data, const struct papi_component *com
 
 		if (!info)
 			continue;
-		if (info->disabled == PAPI_EDELAY_INIT) /* some say what is wrong when they are used */
+		if (info->disabled == PAPI_EDELAY_INIT) /* some report an error only when they are used */
 			PAPI_enum_cmp_event(&code, PAPI_ENUM_FIRST, i);
 		each(data, &(struct papi_component){
 				   .name = info->name,

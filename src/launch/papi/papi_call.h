@@ -40,13 +40,13 @@ struct hybrid_papi {
 
 	bool (*start)(char *error, size_t room);
 
-	/* What the name means. Whether this machine can count it only the kernel knows. */
+	/* Looks up what the name means. Only the kernel knows whether this machine can count it. */
 	bool (*find)(const char *name, struct papi_event *ret, char *error, size_t room);
 
 	/* Whether PAPI knows the name, though it may be of no use here. */
 	bool (*known)(const char *name);
 
-	/* Calls each() for all events that find() finds, until it says false. */
+	/* Calls each() for all events that find() finds, until it returns false. */
 	void (*list)(bool (*each)(void *data, const struct papi_event *event), void *data);
 
 	void (*components)(void (*each)(void *data, const struct papi_component *component), void *data);
