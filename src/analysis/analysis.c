@@ -50,7 +50,7 @@ static int tell(const struct pass *p, const struct hyb_step *step)
 	return r;
 }
 
-/* Nearly all the time of a pass goes through here: what nobody wants costs a comparison. */
+/* Nearly all the time of a pass goes through here: a step that no analysis wants costs one comparison. */
 static inline int step(struct pass *p, const struct hyb_step *step)
 {
 	if (p->watch && p->look++ % LOOK == 0 && p->watch->stop(p->watch->data))

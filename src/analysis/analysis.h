@@ -1,8 +1,8 @@
 /*
- * Analyses: what goes through traces, and through the merged call tree. Several share one pass over the event
- * model (hybrid/model.h): each is told of the begin, of the steps that it wants, and of the end. Whoever
- * reads a trace is one (reports, converters, the viewer); those that make findings are rows of the table in
- * analyses.c as well.
+ * The analysis driver: one pass over the event model (hybrid/model.h) for several analyses. Each analysis has
+ * callbacks for the begin, for the kinds of steps that it wants, and for the end. All readers of traces are
+ * analyses (reports, converters, the viewer); those that make findings are rows of the table in analyses.c as
+ * well.
  */
 #ifndef HYB_ANALYSIS_H
 #define HYB_ANALYSIS_H
@@ -32,7 +32,7 @@ struct analysis {
 
 	/* Rows of the table. Zero bytes are a state at its start. */
 	size_t size; /* of the state that is `data` of all */
-	/* Called once, when all traces were read: adds what was found, see finding.h. */
+	/* Called once, when all traces were read: adds findings, see finding.h. */
 	int (*find)(void *data, const struct analysis_input *input, struct findings *findings);
 	void (*release)(void *data); /* what the state holds, after a failure, too */
 };
@@ -53,8 +53,8 @@ struct analysis_watch {
 
 /*
  * Reads the traces of an experiment once for all items that want the model, and once, location by location,
- * for all that are `apart`. 0; ANALYSIS_STOPPED; or enum hyb_result: *err says why if the trace cannot be
- * read, and is left to the callback if that failed (its code is 0 before). `watch`: NULL: never.
+ * for all that are `apart`. 0; ANALYSIS_STOPPED; or enum hyb_result: *err has the reason if the trace cannot
+ * be read; a callback that fails may set it (its code is 0 before). `watch`: NULL: never.
  */
 int analysis_run(struct hyb_experiment *experiment, const struct analysis_item *items, size_t count,
 	const struct analysis_watch *watch, struct hyb_error *err);

@@ -1,6 +1,7 @@
 /*
- * Findings: what every analysis answers. So much time is lost to this, here, on these locations, because of
- * that. One list holds those of all analyses; whoever prints it needs nothing of them.
+ * Findings, the results of all analyses. A finding states how much time is lost to what, where in the call
+ * tree, on which locations and because of what. One list holds the findings of all analyses; a printer of the
+ * list needs to know nothing about them.
  */
 #ifndef HYB_FINDING_H
 #define HYB_FINDING_H
@@ -9,12 +10,12 @@
 #include "base/map.h"
 #include "profile/profile.h"
 
-/* What is found: a constant of its analysis. Sentences, with a full stop. */
+/* A kind of finding: a constant of its analysis. Texts are sentences with a full stop. */
 struct finding_kind {
 	const char *key; /* for scripts */
 	const char *name; /* for people */
 	const char *meaning;
-	const char *computed; /* how its figures come about */
+	const char *computed; /* how its figures are computed */
 	const char *advice; /* what to do about it */
 };
 
@@ -46,7 +47,7 @@ struct finding {
 	uint64_t count; /* how often */
 	double confidence; /* 1: safe; less where it rests on samples, wrong clocks, traces that are cut */
 	uint32_t node; /* where, in the merged tree; 0: nowhere, or in several places */
-	char text[256]; /* what there is to say of this one, without a full stop */
+	char text[256]; /* a remark about this one, without a full stop */
 	struct finding_who *who; /* most first */
 	size_t who_count;
 	struct finding_cause *because;
@@ -73,8 +74,9 @@ bool finding_add_instance(struct finding *finding, const struct finding_instance
 void findings_release(struct findings *findings);
 
 /*
- * In words, part by part: what, where, who, because of whom, and when; from FINDING_OF_KIND on what its kind
- * means, how it is computed and what to do. NULL if there is nothing to say, or memory is out; to be freed.
+ * A part of the finding as text: what, where, who, because of whom, and when; from FINDING_OF_KIND on what
+ * its kind means, how it is computed and what to do. NULL if this part is empty, or memory is out; to be
+ * freed.
  */
 enum { FINDING_OF_KIND = 5, FINDING_PARTS = 8 };
 const char *finding_label(unsigned part); /* at most 8 characters */

@@ -6,7 +6,7 @@
 #include "profile/metrics/figures.h"
 #include "profile/views/label.h"
 
-#define PATH 6u /* nodes of a call path that are told */
+#define PATH 6u /* nodes of a call path that are printed */
 #define LISTED 5u /* locations, and instances */
 
 /* "MPI_Recv < exchange:halo.c:12 < main:halo.c:80" */

@@ -19,7 +19,7 @@ void csv_number(struct csv *csv, uint64_t value);
 void csv_signed(struct csv *csv, int64_t value);
 void csv_empty(struct csv *csv);
 void csv_id(struct csv *csv, uint64_t value); /* 16 hexadecimal digits */
-/* What is not finite is left empty. So many digits behind the point; so many that say something (17:
+/* What is not finite is left empty. So many digits behind the point; so many significant ones (17:
  * exactly). */
 void csv_fixed(struct csv *csv, double value, int digits);
 void csv_real(struct csv *csv, double value, int digits);

@@ -65,8 +65,8 @@ void json_decimal(struct json *json, const char *key, uint64_t value, unsigned d
 void json_bool(struct json *json, const char *key, bool value);
 void json_null(struct json *json, const char *key);
 void json_id(struct json *json, const char *key, uint64_t value); /* a text of 16 hexadecimal digits */
-/* What is not finite becomes null. So many digits behind the point; so many that say something (17: exactly).
- */
+/* What is not finite becomes null. So many digits behind the point; so many significant ones (17:
+ * exactly). */
 void json_fixed(struct json *json, const char *key, double value, int digits);
 void json_real(struct json *json, const char *key, double value, int digits);
 

@@ -270,7 +270,7 @@ struct hyb_def_metric {
 	uint16_t unit_len;
 	uint16_t text_len;
 	uint16_t reserved;
-	/* name, unit ("" for plain numbers), a text that says what it is */
+	/* name, unit ("" for plain numbers), a text that describes it */
 };
 #define HYB_METRICS_MAX 16u
 

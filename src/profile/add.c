@@ -52,7 +52,7 @@ static void extend(struct profile_span *span, const struct hyb_process *process)
 	span->last = end > span->last ? end : span->last;
 }
 
-/* Adds it to those that were seen. 1: it is among them; 0; HYB_ENOMEM. */
+/* Adds the process to those that were seen. 1: it was seen before; 0: it is new; or HYB_ENOMEM. */
 static int is_known(struct profile *p, const struct hyb_process *process)
 {
 	struct identity identity = {
@@ -75,7 +75,7 @@ static int add_experiment(struct profile *p, struct hyb_experiment *experiment,
 			return selected;
 		if (selected)
 			extend(span, process);
-		/* a process without threads has something to say too, unless one was chosen */
+		/* a process without threads counts for the quality, too, unless the user chose one thread */
 		if (!selected && p->options.select)
 			continue;
 		again = is_known(p, process);

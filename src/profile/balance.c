@@ -54,7 +54,7 @@ int balance_init(struct balance *b, const struct tree *tree)
 	return 0;
 }
 
-/* What the tree without locations has. */
+/* The shares in the tree without locations. */
 static int share_all(struct work *w)
 {
 	const struct balance *b = w->balance;
@@ -114,7 +114,8 @@ static void cut(struct work *w)
 	}
 }
 
-/* The node that is below the probe what `node` of `all` is below its own. 0 when memory is out. */
+/* The node below `probe` on the same path as that from the probe of `node` in `all` down to `node`; made if
+ * it is not there. 0 when memory is out. */
 static uint32_t find_node(struct work *w, uint32_t probe, uint32_t node)
 {
 	const struct tree *all = &w->balance->all;
@@ -127,7 +128,8 @@ static uint32_t find_node(struct work *w, uint32_t probe, uint32_t node)
 	return probe;
 }
 
-/* Gives a probe what its samples do not stand for; what nobody hands on stays with itself. */
+/* Gives a probe the time that its samples do not stand for, from the nodes with an excess. What they do not
+ * have stays at the probe itself. */
 static int fill(struct work *w, uint32_t probe, uint64_t lack)
 {
 	uint32_t *first = &w->first[w->balance->like[probe]];

@@ -1,11 +1,12 @@
 /*
- * In a profile by location, tells each location its part of what share.h shares out over all of them, so that
- * the views agree: a location has the time that it ran, and a function what the tree without locations gives
- * it. A sample stands for the same time wherever it was taken. A location whose samples stand for more than
- * it ran keeps as much as that of them, and hands the rest on to those whose samples stand for less, most of
- * which have none. So a row of a short location may have time without samples, where its like were seen.
+ * In a profile by location, divides among the locations what share.h shares out over all of them, so that the
+ * views agree: a location has the time that it ran, and a function the time that it has in the tree without
+ * locations. A sample stands for the same time wherever it was taken. A location whose samples stand for more
+ * than it ran keeps as much as that of them, and hands the rest on to those whose samples stand for less,
+ * most of which have none. So a short location may have time without samples, at the nodes where other
+ * locations of its program had samples.
  *
- * Locations of other programs are not its like: nothing is handed on between these.
+ * Nothing is handed on between locations of different programs.
  */
 #ifndef HYB_BALANCE_H
 #define HYB_BALANCE_H

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Where programs and threads begin; behind a '*' anything may follow. */
+/* Functions in which programs and threads begin; a '*' stands for any end of the name. */
 static const char *const main_names[] = {"__libc_start_main*", "__libc_start_call_main", NULL};
 static const char *const start_names[] = {
 	"_start", "start_thread", "clone", "__clone", "clone3", "__clone3", NULL};
@@ -191,7 +191,7 @@ fail:
 	return NULL;
 }
 
-/* What makes two descriptions those of the same module: all but `first`. */
+/* Two descriptions with equal members are of the same module; `first` is no part of the key. */
 struct code_contents {
 	const char *path; /* interned */
 	const void *symbols; /* where its names are looked up */

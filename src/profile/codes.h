@@ -41,8 +41,8 @@ struct code {
 	bool unresolved;
 	bool python_program; /* in the executable of an interpreter, "python3.11"; or its jump to a function
 				(-X perf) */
-	const char *python_part; /* what the interpreter does for itself there, interned; NULL: what its
-				    program says. Of code that is not in an interpreter it means nothing */
+	const char *python_part; /* the interpreter's own work that this is ("garbage collection" ...),
+				    interned; NULL: it runs the program. Only for code in an interpreter */
 	bool bridge; /* in what calls C functions for Python */
 	bool shown; /* it got into a tree */
 	const char *module_path; /* interned */

@@ -63,8 +63,8 @@ static void count_node(struct calls *calls, struct profile_quality *q, const str
 }
 
 /*
- * Calibrated are calls right behind one another. Among other work, which they push out of the processor's
- * caches and of what it knows of branches, they take up to twice that: see docs/decisions.md.
+ * The calibration times calls that follow each other directly. Between other work, a call takes up to twice
+ * that, since both compete for the processor's caches and branch predictor: see docs/decisions.md.
  */
 static uint64_t among_others(uint64_t time, uint64_t all, uint64_t cpu)
 {
@@ -104,8 +104,8 @@ void cost_add_location(struct profile_quality *q, const struct hyb_location_info
 }
 
 /*
- * A call on a path that is new, or cold, takes many times what was calibrated:
- * samples that hit our own code know, unless they are few. Those by anything else say nothing of CPU time.
+ * A call on a path that is new, or cold, takes many times what was calibrated. The samples that hit our own
+ * code show it, unless they are few. Samples by anything but a clock are no measure of CPU time.
  */
 void cost_finish(struct profile_quality *q)
 {

@@ -25,7 +25,7 @@ static bool is_interpreter(const struct merge *m, const struct code *code)
 	return m->weave && (code->module_path == m->interpreter || code->python_program);
 }
 
-/* Whether a function without a symbol is main(): who called it tells. */
+/* Whether a function without a symbol is main(), found from its caller. */
 static bool is_nameless_main(const struct work *w, uint32_t i, const struct code *code)
 {
 	if (code->start || code->frame_count != 1 || !(code->unresolved || code->frames[0].guess))
@@ -505,7 +505,7 @@ static int place_node(struct work *w, uint32_t i)
 	return place_frame(w, i, place);
 }
 
-/* What Python and what native code stands here or below, for the nodes above. */
+/* Whether code of Python and native code stand here or below, for the nodes above. */
 static unsigned weave_of(const struct hyb_node_info *n, unsigned shape, bool sampled)
 {
 	if (is_python(n))
@@ -515,7 +515,7 @@ static unsigned weave_of(const struct hyb_node_info *n, unsigned shape, bool sam
 	return (shape & (SHAPE_PYTHON | SHAPE_NATIVE)) | (sampled ? SHAPE_NATIVE : 0);
 }
 
-/* Tells the node above of a call of MPI. */
+/* Marks the node above a call of MPI. */
 static void mark_mpi(const struct work *w, uint32_t i)
 {
 	const struct hyb_node_info *n = &w->nodes[i];
@@ -525,7 +525,7 @@ static void mark_mpi(const struct work *w, uint32_t i)
 		w->shapes[n->parent] |= SHAPE_MPI;
 }
 
-/* Finds out about all nodes what place_node() needs of the nodes below. */
+/* Finds the shapes of all nodes: what place_node() needs to know about the nodes below. */
 static int find_shapes(struct work *w, const struct hyb_location_info *location)
 {
 	for (size_t i = location->node_count; i-- > 1;) {

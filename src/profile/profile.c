@@ -363,7 +363,7 @@ static int arrange(struct profile *p, enum profile_sort sort, const uint64_t *we
 	return r;
 }
 
-/* Tells each location its part; new nodes have no spread yet. */
+/* Divides the shares among the locations; nodes added by that have no spread yet. */
 static int balance_all(struct profile *p)
 {
 	struct balance balance;

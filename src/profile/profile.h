@@ -6,13 +6,11 @@
  * The rules (rows T13 to T17). For one location:
  *  - a probe node p has inclusive time I and exclusive time E = I - sum of I of
  *    the probe nodes below it (a probe nested by frames still counts);
- *  - samples on the CPU clock say where the thread ran, not where it was
- *    blocked. B = wall time - CPU time of the location is blocked; it is given
- *    to probes in proportion to max(0, E - ran) where `ran` is the CPU time that
- *    samples saw in p. Blocked time stays with p itself; E - blocked is what p
- *    ran. Wall-clock samples see all of E, and where no samples were wanted
- *    nothing is known to be blocked.
- * Over all locations of a program (with split_locations or split_ranks it is then told to each: balance.h):
+ *  - samples on the CPU clock show where the thread ran, not where it was blocked. B = wall time - CPU time
+ * of the location is blocked; it is given to probes in proportion to max(0, E - ran) where `ran` is the CPU
+ * time that samples saw in p. Blocked time stays with p itself; E - blocked is what p ran. Wall-clock samples
+ * see all of E, and where no samples were wanted nothing is known to be blocked. Over all locations of a
+ * program (with split_locations or split_ranks it is then divided among them: balance.h):
  *  - what a location ran in a probe, if 8 samples or more were to be expected in it, is shared out
  *    among its own samples in it (whose nearest probe it is): n of N samples at a
  *    node carry n/N of it, whatever rate of samples other threads have had;
@@ -20,9 +18,9 @@
  *    samples: a thread that lived too short to be sampled so counts where its
  *    like were seen. A sample weighs as much as the period that
  *    it stands for, which differs between runs of different rates;
- *  - this is done for each program and source of samples apart: where a compiler runs does not say where a
- *    shell does, nor what was taken on the CPU clock how wall time is to be shared out. Locations that were
- *    not to be sampled keep what they ran in their probes;
+ *  - this is done for each program and source of samples apart: where a compiler runs is no hint at where a
+ * shell does, nor what was taken on the CPU clock how wall time is to be shared out. Locations that were not
+ * to be sampled keep what they ran in their probes;
  *  - shares are integers of nanoseconds that add up exactly (each is the
  *    difference of two rounded cumulative sums);
  *  - a probe without samples keeps its E;
@@ -32,7 +30,7 @@
  * Metrics (struct profile_metric) follow the same rules with what they grew by in the place of time:
  *  - nothing is blocked: E of a probe is shared out among its samples, of a metric whose own overflow
  *    took samples among those, of one that accrues with CPU time among the samples that share out time;
- *  - of any other (level, uneven) the values that samples and probes read say where it grew (growth.h);
+ *  - of any other (level, uneven) the values that samples and probes read show where it grew (growth.h);
  * frames between probe and sampled frame may have some of it: what grew between two samples that they are the
  * callers of, and is not known to be of either;
  *  - what goes up and down (level) has its growth at each node, which may be negative: where memory was
@@ -92,7 +90,7 @@ double profile_spread_imbalance(const struct profile_spread *spread, uint64_t ra
 
 struct profile_node {
 	uint32_t parent; /* index; smaller than the own one; the root's is 0 */
-	uint32_t first_child, next_sibling; /* index or 0; sorted as the options say */
+	uint32_t first_child, next_sibling; /* index or 0; sorted by the options */
 	uint8_t kind; /* enum profile_kind */
 	bool guess; /* the name is made of the nearest symbol, or of an address */
 	bool demoted;
@@ -135,7 +133,7 @@ struct profile_value {
 	uint64_t samples; /* that its overflow took, and that ended here */
 };
 
-/* What the report's quality block says; sums over what was merged. */
+/* The sums over all that was merged which the quality block prints. */
 struct profile_quality {
 	size_t experiments, processes, locations;
 	size_t programs; /* a process runs another one after each exec */

@@ -21,7 +21,7 @@ struct process_stat {
 	int64_t start; /* ns of CLOCK_BOOTTIME */
 };
 
-/* What the kernel says; false: there is no such process. */
+/* Reads the state of a process from /proc; false: there is no such process. */
 static bool read_stat(uint32_t pid, struct process_stat *ret)
 {
 	char path[32], text[1024], *at;
@@ -124,7 +124,7 @@ bool process_is_running(const struct hyb_process *process)
 		return false;
 	if (!read_stat(pid, &stat)) /* or it is another user's, and hidden */
 		return kill((pid_t)pid, 0) && errno == EPERM;
-	/* Dead, but nobody has asked how it ended: in a container there may be nobody who does. The first
-	 * thread alone may have ended, too. */
+	/* The process is dead, but no parent has waited for it: in a container there may be none. Or only its
+	 * first thread has ended. */
 	return ((stat.state != 'Z' && stat.state != 'X') || stat.threads > 1) && !is_another(process, &stat);
 }

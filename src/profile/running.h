@@ -4,8 +4,8 @@
 
 #include "hybrid/reader.h"
 
-/* It has not said that it ended, and there is such a process on this machine: of others it is not known. No
- * signal is sent. */
+/* Whether the file has no end of the process and the process exists on this machine (false for processes of
+ * other machines, which cannot be seen). No signal is sent. */
 bool process_is_running(const struct hyb_process *process);
 
 #endif

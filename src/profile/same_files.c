@@ -6,7 +6,7 @@
 
 #include "hybrid/reader.h"
 
-/* A path that is the same as none so far. */
+/* A path that has no partner yet. */
 struct left {
 	const char *path, *end; /* end: its last so many names, NULL: it has fewer */
 	const char **same; /* of `from`: where the answer goes; NULL: of `to` */
@@ -46,7 +46,7 @@ static int compare_ends(const void *pa, const void *pb)
 	return strcmp(a->end, b->end);
 }
 
-/* Those that are the only ones of their sides with this end; what is left moves to the front. */
+/* Pairs the paths that are the only ones of their side with this end; the others move to the front. */
 static size_t pair_up(struct left *left, size_t count)
 {
 	size_t kept = 0, next;

@@ -1,4 +1,4 @@
-/* Which files of two builds are the same, where one was made in another directory. Pure. */
+/* Pairs the files of two builds that were made in different directories. Pure. */
 #ifndef HYB_SAME_FILES_H
 #define HYB_SAME_FILES_H
 

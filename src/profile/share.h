@@ -1,7 +1,7 @@
 /*
- * Shares the time that probes ran, or by how much a metric grew in them, out among their samples, by the
- * rules in profile.h: over all locations of a program that were merged, because a short thread has no sample
- * of its own as often as not. A location whose probe ran long has shared its time out itself, in place
+ * Shares the time that probes ran, or the growth of a metric in them, out among their samples, by the rules
+ * in profile.h. This is done over all merged locations of a program, because a short thread often has no
+ * sample of its own. A location whose probe ran long has shared its time out itself, in place
  * (merge_values.c).
  */
 #ifndef HYB_SHARE_H

@@ -23,7 +23,7 @@ struct nameless {
 	uint64_t samples;
 };
 
-/* What tells a process from others, whatever it executes: a row of a table. */
+/* The identity of a process, whatever it executes: a row of `seen`. */
 struct identity {
 	const char *host; /* interned */
 	uint64_t pid;
@@ -54,7 +54,7 @@ struct profile {
 /* The span of an experiment, made if it is not there. NULL when memory is out. */
 struct profile_span *profile_span(struct profile *profile, size_t experiment);
 
-/* Adds one location, and what it says to the quality. Needs no file. 0 or HYB_ENOMEM. */
+/* Adds one location, and its counters to the quality. Needs no file. 0 or HYB_ENOMEM. */
 int profile_add_location(
 	struct profile *profile, const struct hyb_location_info *location, const struct resolver *resolver);
 

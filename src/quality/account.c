@@ -12,7 +12,7 @@ static uint64_t less(uint64_t a, uint64_t b)
 	return a > b ? a - b : 0;
 }
 
-/* What a process had used when its last image was seen last. */
+/* The CPU time of a process when its last image was last seen. */
 static uint64_t used(const struct image *p)
 {
 	return p->cpu_end ? p->cpu_end : (p->number ? p->cpu_start : 0) + p->cpu_threads;
@@ -35,7 +35,7 @@ static uint64_t take(uint64_t *rest, uint64_t most)
 	return taken;
 }
 
-/* Threads count what they ran before the measurement, if they were there: what no thread has is left. */
+/* Threads that existed before the measurement count their time from before it; the rest is returned. */
 static void add_image(struct account *a, const struct images *images, size_t i)
 {
 	const struct image *p = &images->list[i];
@@ -48,7 +48,7 @@ static void add_image(struct account *a, const struct images *images, size_t i)
 	a->others += rest;
 }
 
-/* The last word on what a process executed, in the file of `p`; or `found`. */
+/* The last record in the file of `p` about what a process executed; or `found`. */
 static const struct hyb_program *find_program(
 	const struct image *p, const struct hyb_ended *e, const struct hyb_program *found)
 {
@@ -93,7 +93,7 @@ static int add_unmeasured(struct account *a, const char *path, unsigned why, uin
 	a->unmeasured += cpu;
 	return 0;
 }
-/* Somebody waited for it. A process that was measured may have ended as a program that was not. */
+/* A parent waited for it. A process that was measured may have ended in a program that was not. */
 static int add_end(struct account *a, const struct images *images, const struct image *parent,
 	const struct hyb_ended *e, size_t i)
 {
@@ -119,7 +119,7 @@ static int compare_programs(const void *pa, const void *pb)
 	return (a->cpu < b->cpu) - (a->cpu > b->cpu);
 }
 
-/* Nobody of the experiment waited for it: it runs on, or ended as the child of somebody else. */
+/* No process of the experiment waited for it: it still runs, or ended as the child of another one. */
 static bool is_left(const struct images *images, size_t i)
 {
 	const struct image *p = &images->list[i];

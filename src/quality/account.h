@@ -1,6 +1,7 @@
 /*
- * Where the CPU time of the measured command went that is no thread's: by what the kernel told of ended
- * children, and what processes said of their own at the beginning and the end of their measurement.
+ * Accounts for the CPU time of the measured command that belongs to no measured thread, from the kernel's
+ * times of ended children and from the CPU clocks that processes read at the beginning and the end of their
+ * measurement.
  */
 #ifndef HYB_QUALITY_ACCOUNT_H
 #define HYB_QUALITY_ACCOUNT_H
@@ -17,12 +18,13 @@ struct account_program {
 	uint64_t cpu; /* ns, with its children that were not measured either */
 };
 
-/* CPU time in ns. The parts are apart from one another. */
+/* CPU time in ns. The parts do not overlap. */
 struct account {
-	bool known; /* of whole experiments, and what the kernel says is there */
+	bool known; /* the experiments are whole, and have CPU times from the kernel */
 	uint64_t total; /* of the command and all that was waited for, as hybrid-run saw it */
 	uint64_t threads; /* measured */
-	uint64_t before; /* of measured processes: programs being loaded, and what ran before us */
+	uint64_t before; /* of measured processes: programs being loaded, and code that ran before our
+			    constructor */
 	uint64_t beginning; /* of measurements: a cost */
 	uint64_t others; /* of threads that were not measured, while measurements ran */
 	uint64_t after; /* of measured processes, behind the end of the measurement */

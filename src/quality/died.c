@@ -1,6 +1,6 @@
 /*
- * Which ranks failed: what hybrid-run in front of each wrote into the file `experiment`, or, where a launcher
- * killed all of them before the last could sum up, what is left in the files `ranks-HOST-NUMBER`.
+ * The ranks that failed. Each rank's hybrid-run wrote it into the file `experiment`; if a launcher killed
+ * them all before the last one could sum up, it is in the files `ranks-HOST-NUMBER`.
  */
 #include <dirent.h>
 #include <limits.h>
@@ -92,7 +92,7 @@ static int compare(const void *pa, const void *pb)
 	return a->rank < b->rank ? -1 : a->rank > b->rank;
 }
 
-/* Those that failed by themselves first; where there are such, the others are not told. */
+/* Ranks that failed by themselves come first; if there are any, the others are left out. */
 static struct deaths find(const struct hyb_experiment *experiment)
 {
 	struct deaths deaths = {0};

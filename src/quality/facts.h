@@ -8,17 +8,17 @@
 #include "quality/account.h"
 #include "quality/images.h"
 
-/* What the runtime said. */
+/* A message of the runtime. */
 struct fact_note {
 	const char *text;
 	unsigned severity; /* enum hyb_severity */
-	size_t processes; /* that said it */
+	size_t processes; /* that have it */
 };
 
-/* What a process said of its Python. */
+/* What a process recorded about its Python. */
 struct fact_python {
 	const char *text;
-	size_t programs; /* that said it */
+	size_t programs; /* that have it */
 };
 
 #define FACTS_DAMAGE_TEXTS 100u
@@ -29,7 +29,7 @@ struct fact_damage {
 	size_t text_count; /* at most FACTS_DAMAGE_TEXTS */
 };
 
-/* What is said of such files. */
+/* The text about such files. */
 #define FACTS_CHANGED "changed since the run, names may be wrong"
 #define FACTS_GONE "gone since the run, names may be missing"
 
@@ -43,10 +43,10 @@ struct fact_paths {
 struct facts {
 	struct images images; /* of all experiments */
 	struct account account;
-	size_t killed; /* processes that a signal ended, or that ended without a word */
+	size_t killed; /* processes whose file has no end, and that ended by a signal or in an unknown way */
 	int signal; /* that ended all of them; 0: not known, -1: they ended in several ways */
 	size_t running; /* still run, on this machine */
-	size_t replaced; /* by exec, into what left no measurement of its own */
+	size_t replaced; /* by exec, into a program that left no measurement of its own */
 	size_t stopped; /* measurements that ended early */
 	size_t ranks; /* processes of MPI, */
 	size_t traced; /* of them with a trace that has regions, */
@@ -67,21 +67,22 @@ struct facts *facts_gather(const struct quality *quality);
 void facts_free(struct facts *facts); /* accepts NULL */
 
 /*
- * How the killed ended, below that many of a noun: "processes ended by signal SIGSEGV: ...". Returns `text`.
+ * How the killed processes ended, to be put behind their number: "processes ended by signal SIGSEGV: ...".
+ * Returns `text`.
  */
 #define FACTS_KILLED_SIZE 96
 const char *facts_killed(const struct facts *facts, const char *noun, char text[FACTS_KILLED_SIZE]);
 
 /*
- * The same in two steps, for ranks of which each has a part of the files: what the part says, and what only
- * all parts together do (the account, and how processes ended). The second returns 0 or HYB_ENOMEM.
+ * The same in two steps, for ranks that each have a part of the files: facts from the part alone, then facts
+ * that need all parts (the account, and how processes ended). The second returns 0 or HYB_ENOMEM.
  */
 struct facts *facts_gather_part(const struct quality *quality);
 int facts_finish(struct facts *facts, const struct quality *quality);
 
 /*
- * Facts of the same experiments, of processes that another rank looked at: as bytes, and added. Damage
- * is put behind what there is. 0 or HYB_ENOMEM; that the bytes are damaged, `from` tells.
+ * Pack the facts into bytes; add such bytes, of processes of the same experiments that another rank read.
+ * Descriptions of damage go behind those that are there. 0 or HYB_ENOMEM; damaged bytes show in `from`.
  */
 void facts_pack(const struct facts *facts, struct blob *blob);
 int facts_merge(struct facts *facts, struct blob_reader *from);

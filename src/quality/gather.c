@@ -51,7 +51,7 @@ static void count_trace(const struct hyb_process *process, struct facts *facts)
 
 /* ---------------------------------------------------------------- adding */
 
-/* The texts are the facts' own. 0 or HYB_ENOMEM, as all that adds. */
+/* Copies the texts. 0 or HYB_ENOMEM, as all functions that add. */
 
 static int add_path(struct facts *facts, struct fact_paths *to, const char *path)
 {
@@ -124,7 +124,7 @@ static int check_module(struct facts *facts, const struct hyb_module *module)
 	return add_path(facts, &facts->changed, module->path);
 }
 
-/* All processes have much the same modules: `checked` has those that were looked at. */
+/* Most modules are the same in all processes: `checked` has those that were looked at. */
 static int gather_modules(const struct hyb_process *process, struct strings *checked, struct facts *facts)
 {
 	for (size_t m = 0; m < process->module_count; m++) {
@@ -154,7 +154,7 @@ static bool has_note(const struct hyb_process *process, size_t count, const char
 	return false;
 }
 
-/* Whether this process said it before: in the same program, or in one that an exec replaced. */
+/* Whether this process left the same note before: in the same program, or in one that an exec replaced. */
 static bool is_repeated(const struct hyb_process *process, size_t n)
 {
 	const char *text = process->notes[n].text;
@@ -274,7 +274,7 @@ struct facts *facts_gather_part(const struct quality *quality)
 	return facts;
 }
 
-/* Whether what the kernel says is there of all: files before 1.4 have nothing of it. */
+/* Whether all processes have CPU times from the kernel: files before 1.4 have none. */
 static bool has_account(const struct quality *quality, const struct images *images)
 {
 	bool known = images->count && selection_is_all(quality->part);

@@ -353,7 +353,8 @@ const size_t *images_children(
 	return images->by_parent + low;
 }
 
-/* Each process is waited for once: who has its number later is another one, and was not measured. */
+/* Each process is waited for once: a later process with the same number is another one, and was not
+ * measured. */
 static void found(struct images *images, struct image_end *end, size_t i)
 {
 	if (i == NO_IMAGE || images->list[i].waited)
@@ -402,7 +403,8 @@ static size_t find_command(const struct images *images, const struct image *hybr
 	return best == NO_IMAGE ? best : images_last(images, best);
 }
 
-/* Who waited for a process whose number it knows; then the C library; then hybrid-run. */
+/* First parents that know the number of the process that they waited for; then the C library; then
+ * hybrid-run. */
 enum waiter { BY_NUMBER, HIDDEN, COMMAND };
 
 static void relate_ends(struct images *images, struct image *p, enum waiter waiter)

@@ -31,7 +31,7 @@ struct image {
 	bool hybrid_run; /* no image, but who waited for the command of the experiment, or for its ranks */
 	bool selected; /* it takes part */
 	bool running; /* still, on this machine */
-	bool waited; /* somebody of the experiment waited for it, or hybrid-run; */
+	bool waited; /* a process of the experiment waited for it, or hybrid-run; */
 	int status; /* it ended like this then, as wait() gives it */
 	uint64_t start, end; /* ns */
 	/* ns of CPU time, as in struct hyb_process; of its threads all together */
@@ -61,7 +61,7 @@ int images_add(struct images *images, const struct hyb_process *process, size_t 
 int images_add_command(
 	struct images *images, const struct hyb_experiment *e, size_t experiment, struct strings *strings);
 
-/* As bytes, and added. Before images_relate(); that the bytes are damaged, `from` tells. */
+/* Pack into bytes, and add such bytes; before images_relate(). Damage shows in `from`. */
 void images_pack(const struct images *images, struct blob *blob);
 int images_merge(struct images *images, struct blob_reader *from, struct strings *strings);
 

@@ -1,4 +1,4 @@
-/* What the trace says of messages: sends and receives that have no other end, receives before their send. */
+/* Messages in the trace: sends and receives that have no other end, receives before their send. */
 #ifndef HYB_QUALITY_MATCHING_H
 #define HYB_QUALITY_MATCHING_H
 
@@ -8,7 +8,7 @@
 enum quality_matched {
 	QUALITY_MATCHED_NONE = 0, /* no MPI, or nothing that would be printed */
 	QUALITY_MATCHED_NO_TRACE, /* nothing to match */
-	QUALITY_MATCHED_LARGE, /* put off: only asked for by name it is worth the time */
+	QUALITY_MATCHED_LARGE, /* put off: takes long, so only views that ask for it do it */
 	QUALITY_MATCHED_DONE, /* tried, at least */
 };
 

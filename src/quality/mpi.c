@@ -1,4 +1,4 @@
-/* What the quality block says of MPI: ranks, calls, clocks. */
+/* The lines of the quality block about MPI: ranks, calls, clocks. */
 #include <inttypes.h>
 
 #include "format/words.h"

@@ -1,6 +1,6 @@
 /*
- * What is said of a measurement beside its results: how good it is. Computed from the experiments and their
- * profile, once, for whatever shows it: as remarks, or as JSON.
+ * How good a measurement is. Computed once from the experiments and their profile, and shown as remarks or as
+ * JSON.
  */
 #ifndef HYB_QUALITY_H
 #define HYB_QUALITY_H
@@ -27,7 +27,8 @@ struct quality {
 	struct quality_matching *matching; /* see matching.h; NULL: not made */
 };
 
-/* Of a finished profile of these experiments. What memory is out for is missing. */
+/* Computes the quality for a finished profile of these experiments. Parts for which there is no memory are
+ * missing. */
 void quality_remarks(const struct quality *quality, const struct profile *profile, struct remarks *remarks);
 void quality_json(
 	struct json *json, const char *key, const struct quality *quality, const struct profile *profile);

@@ -57,7 +57,7 @@ void remarks_release(struct remarks *remarks)
 	*remarks = (struct remarks){0};
 }
 
-/* Prints a word; what a program put into it cannot steer the terminal. */
+/* Prints a word, without the control characters that a program may have put into it. */
 static void put_word(FILE *out, const char *word, size_t length)
 {
 	for (size_t i = 0; i < length; i++)

@@ -8,7 +8,7 @@
 #include "format/words.h"
 #include "profile/metrics/figures.h"
 
-/* Text that grows; what did not fit into memory is missing. */
+/* Text that grows; text for which there is no memory is missing. */
 struct text {
 	char *bytes;
 	size_t size;
@@ -27,7 +27,7 @@ uint64_t text_sum(const uint64_t *values, size_t count);
 /* "" or "s" */
 const char *text_plural(uint64_t n);
 
-/* "12 %", "0.37 %": as many digits as say something; the space in it does not break. */
+/* "12 %", "0.37 %": with as many digits as are significant; the space in it does not break. */
 const char *text_percent(uint64_t part, uint64_t whole, char text[FIGURE_SIZE]);
 
 /* ": 10 so, 2 so" for all that are not 0; without the number if it is only one. */
@@ -49,8 +49,8 @@ struct remarks {
 void remarks_add(struct remarks *remarks, bool warns, const char *label, struct text *text);
 void remarks_release(struct remarks *remarks);
 
-/* Prints one in at most `width` columns. `marks`: in front of the label, behind it, and in front of what the
- * goes on with below. */
+/* Prints one in at most `width` columns. `marks`: in front of the label, behind it, and in front of the lines
+ * that follow. */
 void remark_put(const struct remark *remark, FILE *out, unsigned width, const char *const marks[3]);
 
 #endif

@@ -1,4 +1,4 @@
-/* The quality block: what is said about a measurement before its results. */
+/* The quality block: the lines in front of the results about how good the measurement is. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -119,7 +119,7 @@ static void put_unresolved(struct remarks *remarks, const struct profile *profil
 		addresses += rows[i].addresses;
 		samples += rows[i].samples;
 	}
-	/* A few that hardly a sample met are in nearly every program. */
+	/* Nearly every program has a few with hardly any samples. */
 	if (samples * 1000 <= profile_quality(profile)->samples)
 		return;
 	text_add(&text, "%s code address%s without a name (%s of the samples):", figure_number(addresses, a),
@@ -189,7 +189,7 @@ static void put_probes(struct remarks *remarks, const struct profile_quality *q)
 	remarks_add(remarks, false, "probes", &text);
 }
 
-/* One line of its own for what a count of processes says. */
+/* A line of its own for a count of processes. */
 static void put_warning(struct remarks *remarks, uint64_t count, const char *one, const char *many)
 {
 	struct text text = text_begin();
@@ -232,7 +232,7 @@ static void put_damage(struct remarks *remarks, const struct facts *facts)
 	}
 }
 
-/* What the runtime said: "note" for information, "warning" and "error" by their names. */
+/* Messages of the runtime: "note" for information, "warning" and "error" by their names. */
 static void put_note(struct remarks *remarks, const struct fact_note *note)
 {
 	bool grave = note->severity > HYB_NOTE_INFO;

@@ -142,7 +142,7 @@ static bool check_chunk(
 	chunk->used = used < chunk->size ? (uint32_t)used : chunk->size;
 	chunk->kind = raw->kind;
 	chunk->process = raw->process;
-	/* Definitions belong to the process, whatever their chunk says. */
+	/* Definitions belong to the process, whatever location their chunk names. */
 	chunk->location = raw->kind == HYB_CHUNK_DEFS ? 0 : raw->location;
 	chunk->serial = raw->serial;
 	return true;

@@ -420,8 +420,8 @@ static uint32_t overflow_of(struct stream *s, const struct trace_record *r)
 	return 0;
 }
 
-/* Adds what metrics say to an event that was filled. A function of its own, so that events without metrics
- * pay nothing. */
+/* Adds the values of metrics to a filled event. A function of its own, so that events without metrics pay
+ * nothing. */
 __attribute__((noinline)) static void measure(
 	struct stream *s, const struct trace_record *r, struct hyb_event *e)
 {

@@ -1,6 +1,6 @@
 /*
- * Experiments that are looked at together: their names looked up, and what they measured merged. Report,
- * browser, converters and the package of Python begin here.
+ * Opens the symbols of experiments and merges what they measured into one profile. Report, viewer, converters
+ * and the Python package begin here.
  */
 #ifndef HYB_SESSION_H
 #define HYB_SESSION_H

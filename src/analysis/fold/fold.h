@@ -1,6 +1,6 @@
 /*
- * Folding (Servat et al.): samples of many instances of a region are put on one instance from 0 to 1. Where
- * samples are far apart, and instances short, it shows what happens inside an instance: how fast each metric
+ * Folding (Servat et al.): samples of many instances of a region are mapped onto one instance from 0 to 1. If
+ * instances are short and samples far apart, this shows what happens inside an instance: how fast each metric
  * grows along it, and what code runs.
  *
  *  - Where the trace has regions (hybrid-run --trace) an instance is from ENTER to LEAVE, and samples in
@@ -26,8 +26,8 @@ struct fold_request {
 	double spread; /* how many robust standard deviations a duration may be away from the middle; 0: any
 			*/
 	/*
-	 * For each node of a location what its samples are called: a number below `place_count`. Nodes of
-	 * probes are the region to be folded if their number is `region`. NULL: leave the location out.
+	 * For each node of a location the place of its samples: a number below `place_count`. Nodes of probes
+	 * are the region to be folded if their number is `region`. NULL: leave the location out.
 	 */
 	const uint32_t *(*places)(void *data, const struct hyb_location_info *location);
 	void *data;
@@ -69,7 +69,7 @@ struct fold {
 	double rows[FOLD_ROWS]; /* weight of all places */
 };
 
-/* 0: *ret is to be released; or enum hyb_result, *err says why. Experiments outlive it. */
+/* 0: *ret is to be released; or enum hyb_result, *err has the reason. Experiments outlive it. */
 int fold_make(struct hyb_experiment *const *experiments, size_t count, const struct fold_request *request,
 	struct fold *ret, struct hyb_error *err);
 void fold_release(struct fold *fold);

@@ -35,7 +35,7 @@ struct sums {
 
 struct fold_fit {
 	enum fold_kind kind;
-	double seconds; /* of all instances; 0: as the groups say */
+	double seconds; /* of all instances; 0: those of the groups */
 	uint64_t points, random;
 	float x[FOLD_POINTS], y[FOLD_POINTS];
 	struct sums groups[GROUPS];
@@ -331,7 +331,7 @@ static double sum_of(const double errors[FOLDS])
 	return sum;
 }
 
-/* The coarsest level that is not worse than the best, for all that is known. */
+/* The coarsest level that is not significantly worse than the best. */
 static unsigned coarsest(const double errors[LEVELS][FOLDS], unsigned count, double tolerance)
 {
 	double least = INFINITY;

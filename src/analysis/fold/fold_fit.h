@@ -55,7 +55,7 @@ void fold_fit_point(struct fold_fit *fit, uint64_t number, double x, double amou
 /* Instance `number`, with points or without: how long it was and by how much the metric grew. */
 void fold_fit_instance(struct fold_fit *fit, uint64_t number, double seconds, double growth);
 
-/* Seconds of all instances, where more were than it was told of. */
+/* Seconds of all instances, if there were more than were added. */
 void fold_fit_seconds(struct fold_fit *fit, double seconds);
 
 void fold_fit_make(const struct fold_fit *fit, struct fold_curve *ret);

@@ -1,4 +1,5 @@
-/* A whole trace gone through once: which messages have two ends, and what is wrong with those that do. */
+/* Matches the messages of a whole trace in one pass: which ends have no other one, and which messages were
+ * received before they were sent. */
 #ifndef HYB_MATCHING_H
 #define HYB_MATCHING_H
 
@@ -35,7 +36,7 @@ extern const struct words matching_reasons;
 /* Its data is a struct matching of zeros. */
 extern const struct analysis matching_analysis;
 
-/* 0; or enum hyb_result (HYB_EIO if it was stopped), *err says why and nothing is held. */
+/* 0; or enum hyb_result (HYB_EIO if it was stopped), *err has the reason and nothing is held. */
 int matching_make(struct hyb_experiment *experiment, const struct analysis_watch *watch, struct matching *ret,
 	struct hyb_error *err);
 void matching_release(struct matching *matching);

@@ -1,4 +1,4 @@
-/* What is to be told: kept until hyb_model_next() asks, and memory that comes and goes with it. */
+/* The queue of steps: kept until hyb_model_next() returns them, with the memory that they need. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,13 +1,14 @@
 /*
- * Who took part in a collective call. All members call on a communicator in the same order, those that
- * do not wait by their start: the n-th call of each is the same one.
+ * Finds the members of each instance of a collective call. All members make the collective calls on a
+ * communicator in the same order (the order of the starts, for non-blocking ones), so the n-th calls of all
+ * members belong together.
  */
 #include <stdlib.h>
 
 #include "analysis/model/state.h"
 #include "base/array.h"
 
-#define GATHERED_MAX (1u << 20) /* members in incomplete instances; the oldest is told as it is then */
+#define GATHERED_MAX (1u << 20) /* members in instances; beyond that the oldest goes out incomplete */
 
 static void unlink_instance(struct hyb_model *model, struct instance *instance)
 {
@@ -19,7 +20,7 @@ static void unlink_instance(struct hyb_model *model, struct instance *instance)
 	model->gathered -= instance->public.count;
 }
 
-/* Calls that wait and calls that do not never join. */
+/* MPI never matches a blocking call with a non-blocking one. */
 static bool belong_together(const struct hyb_member *a, const struct hyb_member *b)
 {
 	return (a->collective == b->collective || !a->collective || !b->collective) &&
@@ -118,7 +119,7 @@ void collective_joined(struct hyb_model *model, struct rank *rank, const struct 
 		tell_instance(model, model->oldest);
 }
 
-/* Those that wait for this member wait for one less. */
+/* The instances that wait for this member wait for one less. */
 static void expect_less(struct hyb_model *model, const struct comm *comm, uint64_t from)
 {
 	for (struct instance *instance = model->oldest, *next; instance; instance = next) {

@@ -1,4 +1,4 @@
-/* Ends of messages: the lists that they stand in, and what is told of them. */
+/* Ends of messages: the lists that hold them, and the steps made of them. */
 #include "analysis/model/state.h"
 
 void op_unlink(struct op_list *list, struct op *op)

@@ -1,16 +1,17 @@
 /*
- * Which send a receive got.
+ * Finds the send that each receive got.
  *
- * MPI does not say; its order does. Of two messages with the same communicator, source, destination and tag
- * any receive that takes one would have taken the other. So the one whose sending began first goes to the
- * receive that was posted first among those that got one of the two: had a later one got it, the earlier
- * one would have been waiting for it at that time. This holds for wild cards too, and says nothing of the
- * order in which receives were complete. So: queues by envelope (as the status resolved it), sends in
- * the order in which their calls began, receives in the order in which the calls began that posted them.
+ * MPI does not report it, but its rules of order determine it. Of two messages with the same communicator,
+ * source, destination and tag any receive that takes one would have taken the other. So the one whose sending
+ * began first goes to the receive that was posted first among those that got one of the two: had a later one
+ * got it, the earlier one would have been waiting for it at that time. This holds for wild cards too, and is
+ * independent of the order in which receives were complete. So: queues by envelope (as the status resolved
+ * it), sends in the order in which their calls began, receives in the order in which the calls began that
+ * posted them.
  *
  * Where threads of a process call at the same time, calls have no such order: see overlap.c.
  *
- * What a pause had takes its place in the queues too, but is not told.
+ * Messages of a pause have their places in the queues, too, but no step is made of them.
  *
  * Of a receive that is under way it is not known which envelope it gets. What its process received with
  * later ones waits for it, in a list by start, unless too much waits. What was cancelled is in no queue.
@@ -35,7 +36,7 @@ static struct op *new_op(struct hyb_model *model, struct rank *rank, const struc
 	return op;
 }
 
-/* What the last event says of the message. */
+/* The message of the last event. */
 static void describe(struct hyb_model *model, struct op *op)
 {
 	const struct hyb_event *event = &model->event;
@@ -157,7 +158,7 @@ static void place(struct hyb_model *model, struct op *op)
 
 /* -------------------------------------------------------------- receives */
 
-/* Hands on what waits for nothing any more. */
+/* Moves receives that wait for nothing any more to their channels. */
 static void release(struct hyb_model *model, struct rank *rank)
 {
 	struct op *op;
@@ -337,8 +338,8 @@ static struct channel *sends_for(const struct hyb_model *model, const struct op 
 }
 
 /*
- * Behind one that is pending to the end: that may have got a message, and nobody asked for it. If so, and
- * it was of the envelope of a later one, a send of it is left over.
+ * Receives behind one that stays pending to the end. The pending one may have got a message without the
+ * program asking; if its envelope was that of a later receive, one send of that envelope is left over.
  */
 static void flush_receives(struct hyb_model *model, struct rank *rank)
 {

@@ -14,8 +14,8 @@ static uint32_t probe_above(const struct hyb_location_info *location, uint32_t n
 }
 
 /*
- * Makes `node` the innermost open region, as the trace says: where records are missing, regions
- * are open that were not seen to be entered, or were left unseen.
+ * Makes `node` the innermost open region, as the trace has it: where records are missing, enters and leaves
+ * of regions were not seen.
  */
 static bool open_until(struct track *track, const struct hyb_location_info *location, uint32_t node)
 {

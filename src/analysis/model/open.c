@@ -58,7 +58,7 @@ struct hyb_model *hyb_model_open(struct hyb_experiment *experiment, struct hyb_e
 	return NULL;
 }
 
-/* Everything as it was at the start. */
+/* Resets the model to its state at the start. */
 static int begin_again(struct hyb_model *model)
 {
 	struct hyb_error err = {.code = HYB_ENOMEM};

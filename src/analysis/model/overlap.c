@@ -5,9 +5,9 @@
  *
  * So an end has a range of places in its queue: behind those that are surely in front, before those that
  * surely are not. A send and a receive may be one message if they may have the same place, have as many
- * bytes, and the receive was not complete before the sending began. What is left with one candidate has that
- * one; the rest is paired somehow, and said to be unsure. Where all of the first k of both queues are in
- * front of all others, they are settled: a part.
+ * bytes, and the receive was not complete before the sending began. An end that is left with one candidate is
+ * matched with that one; the others are paired somehow and marked unsure. Where all of the first k of both
+ * queues are in front of all others, they are settled: a part.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -44,7 +44,7 @@ static uint64_t begin_of(const struct op *op)
 	return started->call.pos ? started->call.pos : started->pos;
 }
 
-/* In a pause it may be: calls are not told there. */
+/* In a pause it may be: calls are not recorded there. */
 static bool is_in_mpi(const struct hyb_location_info *location, const struct track *track)
 {
 	const struct hyb_region *region =
@@ -182,7 +182,7 @@ static void count_candidates(struct part *part, struct place *place)
 		part->queue[part->queued++] = place;
 }
 
-/* Who had this one as a candidate has one less. */
+/* Takes this end out of the candidates of the others. */
 static void take_from_others(struct part *part, struct place *place)
 {
 	size_t at = start_of(part, place);
@@ -253,7 +253,7 @@ static void find_way(struct part *part, struct place *send)
 	}
 }
 
-/* A pairing of the rest: each send gets of its candidates the one whose places end first. */
+/* Pairs the rest: each send gets the candidate whose places end first. */
 static void join_rest(struct part *part)
 {
 	for (size_t i = 0; i < part->send_count; i++) {
@@ -275,7 +275,7 @@ static void join_rest(struct part *part)
 			find_way(part, &part->sends[i]);
 }
 
-/* `more`: what found no other end stays, for those that come. */
+/* `more`: ends without a partner stay in the queue, for ends that are still to come. */
 static void tell_alone(struct hyb_model *model, struct channel *channel, const struct place *place, bool more)
 {
 	if (place->partner || more)

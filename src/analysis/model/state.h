@@ -2,7 +2,8 @@
  * Inside the event model. It is fed with events one by one and answers with steps: the reader's merged
  * stream is one source of events, tests are another.
  *
- * Running out of memory sets `failed`, with everything still in order; the next hyb_model_next() says so.
+ * Running out of memory sets `failed`, with everything still in order; the next hyb_model_next() returns
+ * HYB_ENOMEM.
  */
 #ifndef HYB_ANALYSIS_STATE_H
 #define HYB_ANALYSIS_STATE_H
@@ -25,7 +26,8 @@ struct op {
 	bool is_send;
 	bool pending; /* a receive that is under way */
 	bool late; /* its place in the order is in doubt */
-	bool unmeasured; /* sent or received in a pause: it takes its place, and nothing is told of it */
+	bool unmeasured; /* sent or received in a pause: it has its place in the queue, and no step is made of
+			    it */
 };
 
 struct op_list {
@@ -64,7 +66,7 @@ struct rank {
 	struct track *tracks; /* by location */
 	uint64_t until; /* ns: of what began later nothing is known; UINT64_MAX: all is */
 	enum hyb_lone why; /* what began there has no end here */
-	size_t overtaken; /* receives that pended for so long that later ones go ahead */
+	size_t overtaken; /* receives that were pending for so long that later ones go ahead */
 	bool broken; /* a gap was met, or a pause of which nothing is known */
 	bool unseen; /* receives failed, or were never complete: which messages they had is not known */
 	bool parallel; /* its threads may be in MPI at the same time */
@@ -99,7 +101,7 @@ struct instance {
 	size_t expected;
 };
 
-/* A step that is to be told. */
+/* A step that hyb_model_next() is to return. */
 struct answer {
 	enum hyb_step_kind kind;
 	enum hyb_lone lone;
@@ -135,9 +137,9 @@ struct hyb_model {
 	struct hyb_event event;
 	bool unmeasured; /* it is of a pause */
 	struct hyb_moment began; /* where the last event's request did */
-	struct hyb_step step; /* the last one told */
-	struct answer told; /* what it points to, freed with the next one */
-	struct answer *answers; /* not told yet, grown by ARRAY_ROOM */
+	struct hyb_step step; /* the last one returned */
+	struct answer told; /* what `step` points to, freed with the next one */
+	struct answer *answers; /* not returned yet, grown by ARRAY_ROOM */
 	size_t answer_count, answer_next;
 	struct hyb_totals totals;
 	bool flushed, failed;
@@ -160,7 +162,7 @@ struct request *request_find(
 	const struct hyb_model *model, const struct rank *rank, uint64_t number, bool receives);
 void request_end(struct hyb_model *model, struct request *request);
 
-/* messages.c: what each event says; `moment` is its own. */
+/* messages.c: one function for each event of a message; `moment` is its own. */
 void message_sent(struct hyb_model *model, struct rank *rank, const struct hyb_moment *moment);
 void message_posted(struct hyb_model *model, struct rank *rank, const struct hyb_moment *moment);
 void message_received(
@@ -172,8 +174,8 @@ void message_awaited(
 void message_given_up(struct hyb_model *model, struct track *track);
 void messages_flush(struct hyb_model *model);
 
-/* ends.c: of one message, and what is told of it: both ends; one for a reason; one whose reason is looked
- * for. They are in no list any more. */
+/* ends.c: makes the step of a message: with both ends; with one, and the reason; with one, whose reason it
+ * finds. The ends are in no list any more. */
 void message_matched(struct hyb_model *model, struct op *send, struct op *recv);
 void message_without(struct hyb_model *model, struct op *op, enum hyb_lone why);
 void message_alone(struct hyb_model *model, struct op *op);
@@ -185,7 +187,8 @@ void op_unlink(struct op_list *list, struct op *op);
 /* By how much times of the two may be wrong, ns; HYB_TIME_UNKNOWN: they are not to be compared. */
 uint64_t clock_doubt(const struct rank *a, const struct rank *b);
 
-/* overlap.c: pairs what an `overlaps` channel has, as far as nothing that comes can change it; all of it. */
+/* overlap.c: pairs the ends in a channel that `overlaps`: those that no later event can change; all of
+ * them. */
 void overlap_settle(struct hyb_model *model, struct channel *channel);
 void overlap_flush(struct hyb_model *model, struct channel *channel);
 
@@ -195,7 +198,7 @@ void collective_joined(struct hyb_model *model, struct rank *rank, const struct 
 void collectives_break(struct hyb_model *model, const struct rank *rank);
 void collectives_flush(struct hyb_model *model);
 
-/* answers.c: what is to be told, and what that is made of. */
+/* answers.c: the queue of steps, and the memory of what they point to. */
 void *pool_take(struct hyb_model *model, struct pool *pool, size_t size); /* zero; NULL: `failed` is set */
 void pool_give(struct pool *pool, void *item);
 void collective_release(struct instance *instance);

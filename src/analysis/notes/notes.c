@@ -12,7 +12,7 @@ static const struct finding_kind note_kind = {
 	.name = "something was not measured",
 	.meaning = "A part of the program, or a metric, could not be measured as it was asked for.",
 	.computed = "What the measurement noted in a process, as a warning or an error.",
-	.advice = "Read the note; what it says is missing from all figures.",
+	.advice = "Read the note; what it names is missing from all figures.",
 };
 
 static const struct finding_kind cut_kind = {

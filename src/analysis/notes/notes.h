@@ -1,4 +1,4 @@
-/* What could not be measured, by what the measurement itself says. */
+/* Findings about what could not be measured, from the notes of the measurement. */
 #ifndef HYB_NOTES_H
 #define HYB_NOTES_H
 

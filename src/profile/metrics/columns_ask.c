@@ -19,7 +19,7 @@ static int unreadable(const struct columns_wanted *wanted, const char *path)
 	return wrong(wanted, path, text);
 }
 
-/* 0, 1 if it was left out, or -1; the last two were said. */
+/* 0, 1 if it was left out, or -1; both after a message. */
 static int define_line(
 	struct column_set *set, const struct columns_wanted *wanted, const char *where, const char *line)
 {

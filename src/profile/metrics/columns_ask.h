@@ -14,8 +14,7 @@ struct columns_wanted {
 	void *data;
 };
 
-/* Fills an empty set of these metrics; 0, -1 after something was said, or HYB_ENOMEM. To be released in all
- * cases. */
+/* Fills an empty set of these metrics; 0, -1 after a message, or HYB_ENOMEM. To be released in all cases. */
 int columns_ask(struct column_set *set, const struct columns_wanted *wanted,
 	const struct profile_metric *metrics, size_t count);
 

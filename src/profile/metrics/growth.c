@@ -97,7 +97,8 @@ static int take(struct growth *g, uint32_t to, uint32_t behind, uint64_t time, c
 	return r;
 }
 
-/* Without records of probes the first sample in an instance tells what was read as it was entered. */
+/* Without records of probes, the first sample in an instance holds the values read when the instance was
+ * entered. */
 static int take_sample(struct growth *g, const struct hyb_event *e)
 {
 	const struct hyb_node_info *nodes = g->location->nodes;
@@ -229,8 +230,8 @@ static int64_t usual(const struct rate *rate, uint64_t readings, int64_t grown)
 	return usual > (double)grown ? grown : usual > 0 ? (int64_t)usual : 0;
 }
 
-/* What of `grown` is on the side of `a`, and of `b`: by what they usually grow by; of one nothing is known.
- */
+/* Divides `grown` between `a` and `b` in proportion to what they usually grow by. If that is known of one
+ * only, the other gets the rest. */
 static void split(const struct rate *a, const struct rate *b, uint64_t readings, int64_t grown,
 	int64_t *ret_a, int64_t *ret_b)
 {
@@ -252,8 +253,9 @@ static void split(const struct rate *a, const struct rate *b, uint64_t readings,
 }
 
 /*
- * Without records of probes readings enclose calls of others below: what is more than grew in the probe
- * itself grew there, as far as there is anything that was not read there. Else it went away unread.
+ * Without records of probes, two readings may have calls of probes below between them. Growth beyond that of
+ * the probe itself belongs to these calls, as far as they have growth that was not read. Else it went away
+ * unread.
  */
 static int64_t part_of(const struct work *w, uint32_t probe, int64_t grown)
 {

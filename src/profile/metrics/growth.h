@@ -1,11 +1,11 @@
 /*
- * Where in a location metrics grew that do not accrue with CPU time (struct hyb_metric: level, uneven): by
- * the values that its samples and probes read, one after the other. Samples alone do not tell: a line that
- * takes memory at once is sampled as often as any other that runs as long.
+ * Finds where in a location metrics grew that do not accrue with CPU time (struct hyb_metric: level, uneven),
+ * from the values that its samples and probes read one after the other. The number of samples does not show
+ * it: a line that allocates memory at once is sampled as often as any other that runs as long.
  *
- * What grew between two readings at the same place grew there. Between two places it is theirs as far as what
- * grew inside of each, per reading, says so; else that of the frame or probe that both are in. What no two
- * readings enclose stays with its probe.
+ * Growth between two readings at the same place belongs to that place. Growth between two places is divided
+ * by how much each of them usually grows per reading; the rest belongs to the frame or probe that both are
+ * in. Growth that no two readings enclose stays with its probe.
  */
 #ifndef HYB_GROWTH_H
 #define HYB_GROWTH_H
@@ -34,7 +34,7 @@ int growth_event(struct growth *growth, const struct hyb_event *event);
 int growth_read(struct growth *growth, struct hyb_experiment *experiment);
 
 /*
- * Tells where metric number `metric` grew: add() gets nodes of the tree, and amounts of which those in each
+ * Calls add() with the nodes of the tree where metric number `metric` grew, and the amounts. Those in each
  * probe sum up to exclusive[probe] (by node of the location). 0 or what add() returned.
  */
 int growth_place(const struct growth *growth, size_t metric, const int64_t *exclusive,

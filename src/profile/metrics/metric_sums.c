@@ -10,7 +10,7 @@
 
 /* -------------------------------------------------------------- adding */
 
-/* Of two texts the one that does not depend on who came first. */
+/* Of two texts the same one in whatever order they come. */
 static const char *join_text(const char *a, const char *b)
 {
 	return strcmp(a, b) < 0 ? b : a;
@@ -151,7 +151,7 @@ static int add_growth(struct metric *row, const struct known *g, const struct me
 	return r;
 }
 
-/* What is done with what grew in a place. */
+/* Called with the growth of a place. */
 struct placing {
 	struct metric *row;
 	const struct metric_sums_target *to;
@@ -168,7 +168,7 @@ static int add_in_place(void *data, uint32_t node, int64_t amount)
 	return p->spread && now.fixed ? spreads_add(p->to->spreads, p->to->tree, node, &now) : 0;
 }
 
-/* Whether samples do not tell where it grew, but the values that they read. */
+/* Whether the metric is placed by the values that samples read, not by the number of samples. */
 static bool is_placed(const struct hyb_metric *m)
 {
 	return (m->level || m->uneven) && !m->period;

@@ -1,6 +1,6 @@
 /*
- * The metrics of a profile while locations are added, by node of the tree, and what is made of them in the
- * end. The rules are in profile.h.
+ * The sums of metrics by node of the tree: kept while locations are added, then shared out and summed up. The
+ * rules are in profile.h.
  */
 #ifndef HYB_METRIC_SUMS_H
 #define HYB_METRIC_SUMS_H
@@ -20,20 +20,20 @@ struct metric {
 struct metric_sums {
 	struct metric *rows; /* in the order in which they came; sorted by metric_sums_finish() */
 	size_t count;
-	struct profile_metric *finished; /* what profile_metrics() tells */
+	struct profile_metric *finished; /* the result of profile_metrics() */
 	struct profile_value
 		*values; /* by node, then metric; NULL before metric_sums_finish(), and without metrics */
 };
 
-/* What a location's metrics are added to beside them. */
+/* Where the metrics of a location go. */
 struct metric_sums_target {
 	const struct tree *tree;
 	struct strings *strings;
 	const char *program; /* that the location ran, interned */
 	const uint32_t *own; /* by node of the location: the node of the tree that has its values */
-	bool speaks; /* for its process: has the values of metrics of a whole process */
-	struct spreads *spreads; /* receives what the rank has of one of them; NULL: not wanted */
-	const char *spread_name; /* which one that is; NULL: none */
+	bool speaks; /* this location has the values of its process's metrics (process_wide) */
+	struct spreads *spreads; /* receives the rank's values of one metric; NULL: not wanted */
+	const char *spread_name; /* the name of that metric; NULL: none */
 	struct hyb_experiment *experiment; /* where its events are; NULL: there are none */
 };
 

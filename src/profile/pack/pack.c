@@ -313,7 +313,7 @@ static void put_seen(struct blob *to, const struct pack_texts *texts, const stru
 	}
 }
 
-/* Who is in both was counted twice. */
+/* Processes that are in both were counted twice. */
 static int merge_seen(struct blob_reader *from, const struct pack_texts *texts, struct profile *p)
 {
 	for (size_t left = blob_get_count(from); from->at && left; left--) {

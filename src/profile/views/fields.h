@@ -148,7 +148,7 @@ double field_value(const struct field *field, const struct field_row *row); /* N
  */
 bool field_is_in(const struct field *field, unsigned in, unsigned view, unsigned has);
 
-/* A value as it reads; "" where it says nothing. `unit`: of times, ns that a printed 1.0 stands for. */
+/* A value as text; "" where a zero is left blank. `unit`: of times, ns that a printed 1.0 stands for. */
 const char *field_text(const struct field *field, double value, double unit, char text[FIGURE_SIZE]);
 
 /* A value for scripts, exactly; null: not known. */

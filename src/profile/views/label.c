@@ -30,7 +30,8 @@ char *label_place(const struct label *label, bool full_paths)
 
 	if (!full_paths)
 		file = short_path(file);
-	/* Our wrapper of what the program called; code made at run time, whose name says more. */
+	/* Our wrapper of what the program called; code made at run time, where the name is more useful than
+	 * the file. */
 	if (strstr(module, "libhybrid.so") || !strcmp(module, HYB_MADE_PATH))
 		module = "";
 	if (label->kind == PROFILE_PROBE && *label->file)

@@ -9,14 +9,14 @@
 struct label {
 	uint8_t kind; /* enum profile_kind */
 	bool guess;
-	bool python; /* a frame of Python: its file says more than its name */
+	bool python; /* a frame of Python: the file matters more than the name */
 	const char *name, *file, *module;
 	unsigned line;
 	uint64_t skipped; /* demoted probe: calls only counted, else 0 */
 };
 
-/* Where the code is: ":file.c:23", " (file.c:12)", " (libm.so.6)"; to be freed, or NULL if there is nothing
- * to say, or memory is out. Without `full_paths` only the last parts of paths. */
+/* Where the code is: ":file.c:23", " (file.c:12)", " (libm.so.6)"; to be freed, or NULL if the place is not
+ * known, or memory is out. Without `full_paths` only the last parts of paths. */
 char *label_place(const struct label *label, bool full_paths);
 
 #endif

@@ -253,7 +253,7 @@ static size_t find_metric(const struct profile_metric *metrics, size_t count, co
 	return SIZE_MAX;
 }
 
-/* Those that both have: in `after`, and ret_at[] says where in `before` and in `after`. */
+/* Those that both have: in `after`; ret_at[] has their indices in `before` and in `after`. */
 static int find_metrics(struct profile_diff *diff, const struct side sides[2], size_t *ret_at[2])
 {
 	size_t counts[2];

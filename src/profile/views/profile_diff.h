@@ -1,8 +1,8 @@
 /*
  * The difference of two profiles: one tree in which nodes are matched by kind, name, file and line below the
- * matched parent; what has no file, by its module, if that is on both sides. Files and modules are the same
- * as same_files.h says: a build in another directory is the same program. What is only in one has zeros for
- * the other. Sums hold on both sides as in a profile.
+ * matched parent; what has no file, by its module, if that is on both sides. Files and modules are paired by
+ * same_files.h: a build in another directory is the same program. What is only in one has zeros for the
+ * other. Sums hold on both sides as in a profile.
  */
 #ifndef HYB_PROFILE_DIFF_H
 #define HYB_PROFILE_DIFF_H

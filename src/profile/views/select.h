@@ -1,4 +1,4 @@
-/* Which threads take part, as options of all tools say it. Pure. */
+/* The choice of threads that take part, by the options that all tools share. Pure. */
 #ifndef HYB_SELECT_H
 #define HYB_SELECT_H
 
@@ -21,7 +21,7 @@ bool selection_has(const struct selection *selection, const struct hyb_location_
 /* The same as a callback; `selection` is one. */
 bool selection_select(void *selection, const struct hyb_location_info *location);
 
-/* What there is to say if nothing of `path` takes part. */
+/* The error line if nothing of `path` takes part. */
 void selection_nothing(const struct selection *selection, const char *path, char *text, size_t size);
 
 #endif

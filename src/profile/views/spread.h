@@ -3,9 +3,8 @@
  * held at a time; what stays are running sums, in whole numbers, which do not
  * depend on the order of the ranks or of the nodes.
  *
- * A rank's time in a probe is what was measured. Its time in a frame below is that
- * of the probes below the frame, and of what the probe above ran as much as
- * this rank's own samples say.
+ * A rank's time in a probe is what was measured. Its time in a frame below is that of the probes below the
+ * frame, plus its share of what the probe above ran, by this rank's own samples.
  */
 #ifndef HYB_SPREAD_H
 #define HYB_SPREAD_H

@@ -12,7 +12,7 @@ struct profile_view {
 	const struct profile_node *nodes; /* in depth-first order */
 	const struct profile_value *values; /* of the metrics, or NULL */
 	size_t count, metrics;
-	bool callsites; /* lines are told apart */
+	bool callsites; /* each line is a row of its own */
 	enum profile_sort sort;
 };
 

@@ -2,7 +2,8 @@
 
 #include <stdlib.h>
 
-/* A stretch that is both so many times shorter than that of a sample and short has nothing to do with it. */
+/* A stretch that is short, and so many times shorter than that of a sample, is other code than the
+ * sample's. */
 #define STRETCH_PARTS 8u
 #define STRETCH_SHORT 10000u /* ns */
 
@@ -222,9 +223,9 @@ static void complete(struct weave *w, uint32_t probe)
 }
 
 /*
- * What called a probe says little about the time behind it: that goes to the last sample's frames, so that
- * frames have the share of time that they have of samples. Not so where the time between two probes is short,
- * and much shorter than that in which the sample was taken: that is other code, the caller's own.
+ * The time behind a probe goes to the frames of the last sample, not to the frames that called the probe, so
+ * that frames have the same share of time as of samples. An exception: if the time between two probes is
+ * short, and much shorter than the stretch of the sample, it is the caller's own code.
  */
 void weave_until(struct weave *w, uint64_t time)
 {

@@ -1,11 +1,11 @@
 /*
- * One thread's way through the tree of a profile: its events, of samples and of probes, become enters and
- * leaves of nodes that are monotonic in time and balance (paper 003, section III.B). A sample moves the
- * thread by the difference of two paths; an exact enter by one step from what called it. Behind its leave
- * the frames that called it stay entered until something shows that they are gone: a sample, the path of
- * another probe, or as long a time without probes as the last sample was seen in, which goes to that one's
- * frames. Behind a gap in the trace what is open on both sides stays. For conversions and timelines. A weave
- * is for one thread at a time; the tree is shared.
+ * Turns the events of a thread, samples and probes, into enters and leaves of nodes of a profile's tree,
+ * which are monotonic in time and balanced (paper 003, section III.B). A sample moves the thread by the
+ * difference of two paths; an exact enter by one step from what called it. Behind its leave the frames that
+ * called it stay entered until something shows that they are gone: a sample, the path of another probe, or as
+ * long a time without probes as the last sample was seen in, which goes to that one's frames. Behind a gap in
+ * the trace what is open on both sides stays. For conversions and timelines. A weave is for one thread at a
+ * time; the tree is shared.
  */
 #ifndef HYB_WEAVE_H
 #define HYB_WEAVE_H
@@ -64,8 +64,8 @@ int weave_init(struct weave *weave, const struct weave_tree *tree, const struct 
 	const uint32_t *own, const struct weave_options *options);
 void weave_release(struct weave *weave);
 
-/* Time passes up to that of the next event: to be called in front of what is told of it beside the weave.
- * What is entered or left by it is told at weave.time, that of the last event. */
+/* Moves the time forward to that of the next event; call it before handling that event outside of the weave.
+ * The enters and leaves that this causes have the time weave.time, that of the last event. */
 void weave_until(struct weave *weave, uint64_t time);
 
 /* Takes SAMPLE, ENTER, LEAVE and COMPLETE; of all other kinds only the time, and that of MPI's the open
