@@ -40,7 +40,7 @@ static int begin(struct pass *p, struct hyb_experiment *experiment, const struct
 	return 0;
 }
 
-static int tell(const struct pass *p, const struct hyb_step *step)
+static int hand_out(const struct pass *p, const struct hyb_step *step)
 {
 	int r = 0;
 
@@ -55,7 +55,7 @@ static inline int step(struct pass *p, const struct hyb_step *step)
 {
 	if (p->watch && p->look++ % LOOK == 0 && p->watch->stop(p->watch->data))
 		return ANALYSIS_STOPPED;
-	return ANALYSIS_STEP(step->kind) & p->steps ? tell(p, step) : 0;
+	return ANALYSIS_STEP(step->kind) & p->steps ? hand_out(p, step) : 0;
 }
 
 static int end(const struct pass *p, const struct hyb_totals *totals)

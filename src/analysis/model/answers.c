@@ -41,7 +41,7 @@ static void free_answer(struct hyb_model *model, struct answer *answer)
 	*answer = (struct answer){0};
 }
 
-void model_tell(struct hyb_model *model, const struct answer *answer)
+void model_emit(struct hyb_model *model, const struct answer *answer)
 {
 	struct answer lost = *answer;
 
@@ -55,23 +55,23 @@ void model_tell(struct hyb_model *model, const struct answer *answer)
 
 bool model_answer(struct hyb_model *model)
 {
-	struct answer *told = &model->told;
+	struct answer *emitted = &model->emitted;
 
-	free_answer(model, told);
+	free_answer(model, emitted);
 	if (model->answer_next == model->answer_count) {
 		model->answer_next = model->answer_count = 0;
 		return false;
 	}
-	*told = model->answers[model->answer_next++];
+	*emitted = model->answers[model->answer_next++];
 	model->step = (struct hyb_step){
-		.kind = told->kind,
+		.kind = emitted->kind,
 		.pos = model->pos,
-		.send = told->send ? &told->send->end : NULL,
-		.recv = told->recv ? &told->recv->end : NULL,
-		.lone = told->lone,
-		.unsure = told->unsure,
-		.reversed = told->reversed,
-		.collective = told->instance ? &told->instance->public : NULL,
+		.send = emitted->send ? &emitted->send->end : NULL,
+		.recv = emitted->recv ? &emitted->recv->end : NULL,
+		.lone = emitted->lone,
+		.unsure = emitted->unsure,
+		.reversed = emitted->reversed,
+		.collective = emitted->instance ? &emitted->instance->public : NULL,
 	};
 	return true;
 }

@@ -27,7 +27,7 @@ static bool belong_together(const struct hyb_member *a, const struct hyb_member 
 	       !a->request == !b->request;
 }
 
-static void tell_instance(struct hyb_model *model, struct instance *instance)
+static void emit_instance(struct hyb_model *model, struct instance *instance)
 {
 	struct hyb_collective *public = &instance->public;
 
@@ -41,7 +41,7 @@ static void tell_instance(struct hyb_model *model, struct instance *instance)
 	model->totals.collectives++;
 	model->totals.partial += public->missing > 0;
 	model->totals.differing += public->differ;
-	model_tell(model, &(struct answer){.kind = HYB_STEP_COLLECTIVE, .instance = instance});
+	model_emit(model, &(struct answer){.kind = HYB_STEP_COLLECTIVE, .instance = instance});
 }
 
 static struct instance *instance_of(struct hyb_model *model, uint64_t identity, uint64_t number)
@@ -114,9 +114,9 @@ void collective_joined(struct hyb_model *model, struct rank *rank, const struct 
 	}
 	turn->count++;
 	if (instance->public.count >= instance->expected)
-		tell_instance(model, instance);
+		emit_instance(model, instance);
 	else if (model->gathered > GATHERED_MAX)
-		tell_instance(model, model->oldest);
+		emit_instance(model, model->oldest);
 }
 
 /* The instances that wait for this member wait for one less. */
@@ -128,7 +128,7 @@ static void expect_less(struct hyb_model *model, const struct comm *comm, uint64
 			continue;
 		instance->expected--;
 		if (instance->public.count >= instance->expected)
-			tell_instance(model, instance);
+			emit_instance(model, instance);
 	}
 }
 
@@ -151,5 +151,5 @@ void collectives_break(struct hyb_model *model, const struct rank *rank)
 void collectives_flush(struct hyb_model *model)
 {
 	while (model->oldest)
-		tell_instance(model, model->oldest);
+		emit_instance(model, model->oldest);
 }

@@ -40,7 +40,7 @@ void message_without(struct hyb_model *model, struct op *op, enum hyb_lone why)
 		return;
 	}
 	counts[why]++;
-	model_tell(model, &(struct answer){.kind = HYB_STEP_LONE,
+	model_emit(model, &(struct answer){.kind = HYB_STEP_LONE,
 				  .lone = why,
 				  .send = op->is_send ? op : NULL,
 				  .recv = op->is_send ? NULL : op});
@@ -95,7 +95,7 @@ void message_matched(struct hyb_model *model, struct op *send, struct op *recv)
 	totals->matched++;
 	totals->unsure += unsure;
 	totals->resized += send->end.bytes != recv->end.bytes;
-	model_tell(model, &(struct answer){.kind = HYB_STEP_MATCH,
+	model_emit(model, &(struct answer){.kind = HYB_STEP_MATCH,
 				  .unsure = unsure,
 				  .reversed = count_reversed(totals, send, recv),
 				  .send = send,

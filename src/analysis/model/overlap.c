@@ -276,7 +276,8 @@ static void join_rest(struct part *part)
 }
 
 /* `more`: ends without a partner stay in the queue, for ends that are still to come. */
-static void tell_alone(struct hyb_model *model, struct channel *channel, const struct place *place, bool more)
+static void settle_alone(
+	struct hyb_model *model, struct channel *channel, const struct place *place, bool more)
 {
 	if (place->partner || more)
 		return;
@@ -284,14 +285,14 @@ static void tell_alone(struct hyb_model *model, struct channel *channel, const s
 	message_alone(model, place->op);
 }
 
-static void tell(struct hyb_model *model, struct channel *channel, const struct part *part, bool more)
+static void settle_part(struct hyb_model *model, struct channel *channel, const struct part *part, bool more)
 {
 	for (size_t i = 0; i < part->receive_count; i++)
-		tell_alone(model, channel, &part->receives[i], more);
+		settle_alone(model, channel, &part->receives[i], more);
 	for (size_t i = 0; i < part->send_count; i++) {
 		const struct place *send = &part->sends[i];
 
-		tell_alone(model, channel, send, more);
+		settle_alone(model, channel, send, more);
 		if (!send->partner)
 			continue;
 		message_leaves(channel, send->op);
@@ -403,7 +404,7 @@ static void settle(struct hyb_model *model, struct channel *channel, size_t send
 		join_rest(&part);
 		if (more)
 			tear(channel, &part);
-		tell(model, channel, &part, more);
+		settle_part(model, channel, &part, more);
 	}
 	free(part.sends);
 	free(part.receives);

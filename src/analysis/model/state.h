@@ -138,7 +138,7 @@ struct hyb_model {
 	bool unmeasured; /* it is of a pause */
 	struct hyb_moment began; /* where the last event's request did */
 	struct hyb_step step; /* the last one returned */
-	struct answer told; /* what `step` points to, freed with the next one */
+	struct answer emitted; /* what `step` points to, freed with the next one */
 	struct answer *answers; /* not returned yet, grown by ARRAY_ROOM */
 	size_t answer_count, answer_next;
 	struct hyb_totals totals;
@@ -202,7 +202,7 @@ void collectives_flush(struct hyb_model *model);
 void *pool_take(struct hyb_model *model, struct pool *pool, size_t size); /* zero; NULL: `failed` is set */
 void pool_give(struct pool *pool, void *item);
 void collective_release(struct instance *instance);
-void model_tell(struct hyb_model *model, const struct answer *answer);
+void model_emit(struct hyb_model *model, const struct answer *answer);
 bool model_answer(struct hyb_model *model); /* model->step is what follows; false: nothing more */
 
 /* model.c */
