@@ -55,7 +55,7 @@ static void show_progress(void *data, uint64_t done, uint64_t total)
 	screen->dirty = true;
 }
 
-static void say(void *data, const char *text)
+static void print_note(void *data, const char *text)
 {
 	struct screen *screen = data;
 
@@ -132,7 +132,7 @@ static int check_selection(struct convert_options *options, const struct convert
 		selection_nothing(&options->selection, options->path, text, sizeof(text));
 		return convert_failed("%s", text);
 	}
-	convert_say(job, "%" PRIu64 " of %" PRIu64 " threads are left out", all - selected, all);
+	convert_note(job, "%" PRIu64 " of %" PRIu64 " threads are left out", all - selected, all);
 	return 0;
 }
 
@@ -178,7 +178,7 @@ static int convert(struct convert_options *options, struct hyb_experiment *exper
 		.threads = options->threads ? options->threads : cores(),
 		.stop = &stop,
 		.progress = show_progress,
-		.say = say,
+		.note = print_note,
 		.notes = &notes,
 		.quality = put_quality,
 		.data = screen,

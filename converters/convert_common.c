@@ -42,7 +42,7 @@ int convert_check(const struct convert_job *job, struct hyb_error *err)
 	return HYB_OK;
 }
 
-void convert_say(const struct convert_job *job, const char *format, ...)
+void convert_note(const struct convert_job *job, const char *format, ...)
 {
 	struct convert_notes *notes = job->notes;
 	char text[500];
@@ -51,8 +51,8 @@ void convert_say(const struct convert_job *job, const char *format, ...)
 	va_start(arguments, format);
 	vsnprintf(text, sizeof(text), format, arguments);
 	va_end(arguments);
-	if (job->say)
-		job->say(job->data, text);
+	if (job->note)
+		job->note(job->data, text);
 	if (!notes || !ARRAY_ROOM(notes->lines, notes->count))
 		return;
 	notes->lines[notes->count] = strdup(text);

@@ -57,8 +57,8 @@ struct convert_job {
 	/* Records done of all, several times a second, from the thread that called. May be NULL. */
 	void (*progress)(void *data, uint64_t done, uint64_t total);
 	/* A line about what was left out, or is worth knowing, for people. May be NULL. */
-	void (*say)(void *data, const char *text);
-	struct convert_notes *notes; /* all that convert_say() was given; may be NULL */
+	void (*note)(void *data, const char *text);
+	struct convert_notes *notes; /* all that convert_note() was given; may be NULL */
 	/* Members of a JSON object: what hybrid-report says of the quality. For formats
 	 * that show it; may be NULL. 0 or HYB_ENOMEM. */
 	int (*quality)(void *data, const struct convert_profile *p, struct json *json);
@@ -99,7 +99,7 @@ extern const struct converter converters[];
 
 /*
  * What formats of call paths write, one walk for all: the profile of the job with its bounds applied. Nodes
- * that are left out have given what they had to their parents, so that sums stay; say() was told how many.
+ * that are left out have given what they had to their parents, so that sums stay; note() was told how many.
  * Nodes stand depth first, siblings with more time first; equal names, files and modules are equal pointers.
  */
 struct convert_profile {
@@ -121,8 +121,8 @@ struct convert_profile {
  */
 int convert_check(const struct convert_job *job, struct hyb_error *err);
 
-/* A line about what was left out, or is worth knowing: to job->say() and job->notes. */
-void convert_say(const struct convert_job *job, const char *format, ...)
+/* A line about what was left out, or is worth knowing: to job->note() and job->notes. */
+void convert_note(const struct convert_job *job, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 void convert_notes_release(struct convert_notes *notes);
 

@@ -45,8 +45,8 @@ static void end_event(struct chrome *c)
 	if (c->told || c->json.written < TOO_LARGE)
 		return;
 	c->told = true;
-	convert_say(c->job, "this is more than 200 MB, at which viewers of this format give up: take --to "
-			    "perfetto, or less with --from, --until, --ranks or --samples none");
+	convert_note(c->job, "this is more than 200 MB, at which viewers of this format give up: take --to "
+			     "perfetto, or less with --from, --until, --ranks or --samples none");
 }
 
 /* `phase`: "B" or "E". */

@@ -354,7 +354,7 @@ static int run_events(struct running *r, struct hyb_events *events, struct hyb_e
 		read += !over;
 		if (r->result)
 			return r->result;
-		if (events_walk_tell(r->walk, err))
+		if (events_walk_progress(r->walk, err))
 			return err->code;
 	}
 	if (over) {
@@ -438,7 +438,7 @@ bool events_in_window(const struct convert_bounds *bounds, uint64_t time)
 	return time >= bounds->from && (!bounds->to || time < bounds->to);
 }
 
-int events_walk_tell(struct events_walk *walk, struct hyb_error *err)
+int events_walk_progress(struct events_walk *walk, struct hyb_error *err)
 {
 	const struct convert_job *job = walk->job;
 
@@ -450,12 +450,12 @@ int events_walk_tell(struct events_walk *walk, struct hyb_error *err)
 	return convert_check(job, err);
 }
 
-static void say(const struct events_walk *walk, uint64_t count, const char *what)
+static void note_count(const struct events_walk *walk, uint64_t count, const char *what)
 {
 	char number[FIGURE_SIZE];
 
 	if (count)
-		convert_say(walk->job, "%s %s", figure_number(count, number), what);
+		convert_note(walk->job, "%s %s", figure_number(count, number), what);
 }
 
 /* What was open before is cut, also where no record was. */
@@ -469,17 +469,19 @@ static void say_window(const struct events_walk *walk)
 	if (to > 0)
 		snprintf(after, sizeof(after), " after %.9g s", to);
 	if (walk->cut)
-		convert_say(walk->job, "what was%s%s is left out: %s records", before, after,
+		convert_note(walk->job, "what was%s%s is left out: %s records", before, after,
 			figure_number(walk->outside, number));
 }
 
 static void say_all(const struct events_walk *walk)
 {
 	say_window(walk);
-	say(walk, walk->left_out, "messages that begin or end outside of what was chosen are left out");
-	say(walk, walk->no_numbers, "values of counters that are no numbers are left out");
-	say(walk, walk->beyond, "values of counters are left out: their thread has more counters than fit");
-	say(walk, walk->gaps,
+	note_count(
+		walk, walk->left_out, "messages that begin or end outside of what was chosen are left out");
+	note_count(walk, walk->no_numbers, "values of counters that are no numbers are left out");
+	note_count(walk, walk->beyond,
+		"values of counters are left out: their thread has more counters than fit");
+	note_count(walk, walk->gaps,
 		"times records are missing from the trace: regions are closed to what is known behind");
 }
 

@@ -85,7 +85,7 @@ int events_walk_make(const struct convert_job *job, enum profile_mode mode, stru
 	struct hyb_error *err);
 void events_walk_release(struct events_walk *walk);
 
-/* Tells all; then job->say() of what was left out. */
+/* Tells all; then job->note() of what was left out. */
 int events_walk_run(struct events_walk *walk, const struct events_sink *sink, struct hyb_error *err);
 
 /* What a node is, for colours and filters; and its word. */
@@ -121,6 +121,6 @@ int events_walk_messages(struct events_walk *walk, const struct events_sink *sin
 /* Whether the time is in the window. */
 bool events_in_window(const struct convert_bounds *bounds, uint64_t time);
 /* Counts a record; looks from time to time whether to stop. 0, or enum hyb_result and *err. */
-int events_walk_tell(struct events_walk *walk, struct hyb_error *err);
+int events_walk_progress(struct events_walk *walk, struct hyb_error *err);
 
 #endif

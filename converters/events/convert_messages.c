@@ -30,17 +30,17 @@ static const struct events_location *find(const struct finder *finder, const str
 	return found ? *found : NULL;
 }
 
-struct telling {
+struct matching_pass {
 	struct events_walk *walk;
 	struct finder finder;
 	const struct events_sink *sink;
 	struct hyb_error *err;
 };
 
-static int tell(struct telling *telling, const struct hyb_step *step)
+static int hand_on(struct matching_pass *pass, const struct hyb_step *step)
 {
-	struct events_walk *walk = telling->walk;
-	const struct finder *finder = &telling->finder;
+	struct events_walk *walk = pass->walk;
+	const struct finder *finder = &pass->finder;
 	const struct hyb_moment *sent = &step->send->started, *got = &step->recv->completed;
 	uint64_t from = sent->call.time != HYB_TIME_UNKNOWN ? sent->call.time : sent->time;
 	struct events_message message = {.from = find(finder, sent->location),
@@ -62,15 +62,15 @@ static int tell(struct telling *telling, const struct hyb_step *step)
 		walk->left_out++;
 		return 0;
 	}
-	return telling->sink->message(telling->sink->data, &message);
+	return pass->sink->message(pass->sink->data, &message);
 }
 
 static int take(void *data, const struct hyb_step *step)
 {
-	struct telling *telling = data;
+	struct matching_pass *pass = data;
 
-	return step->kind == HYB_STEP_MATCH ? tell(telling, step)
-					    : events_walk_tell(telling->walk, telling->err);
+	return step->kind == HYB_STEP_MATCH ? hand_on(pass, step)
+					    : events_walk_progress(pass->walk, pass->err);
 }
 
 static const struct analysis messages = {
@@ -89,8 +89,8 @@ bool events_walk_has_messages(const struct events_walk *walk)
 
 int events_walk_messages(struct events_walk *walk, const struct events_sink *sink, struct hyb_error *err)
 {
-	struct telling telling = {walk, {.count = walk->location_count}, sink, err};
-	struct finder *finder = &telling.finder;
+	struct matching_pass pass = {walk, {.count = walk->location_count}, sink, err};
+	struct finder *finder = &pass.finder;
 	int r;
 
 	finder->sorted = malloc((finder->count + 1) * sizeof(*finder->sorted));
@@ -99,7 +99,7 @@ int events_walk_messages(struct events_walk *walk, const struct events_sink *sin
 	for (size_t i = 0; i < finder->count; i++)
 		finder->sorted[i] = &walk->locations[i];
 	qsort(finder->sorted, finder->count, sizeof(*finder->sorted), compare);
-	r = analysis_run(walk->job->experiment, &(struct analysis_item){&messages, &telling}, 1, NULL, err);
+	r = analysis_run(walk->job->experiment, &(struct analysis_item){&messages, &pass}, 1, NULL, err);
 	free(finder->sorted);
 	return r;
 }

@@ -343,7 +343,7 @@ static void count(struct firefox *f)
 
 	f->rows += f->sample_count + f->marker_count;
 	if (!before && f->rows > TOO_MANY)
-		convert_say(f->job,
+		convert_note(f->job,
 			"these are more than 3,000,000 samples and markers, at which the Firefox Profiler "
 			"gives up: take --to perfetto, or less with --from, --until or --ranks");
 }

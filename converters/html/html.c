@@ -187,8 +187,8 @@ static int put_functions(struct html *html, struct hyb_error *err)
 	json_end(&html->json);
 	row_map_release(&names);
 	if (!r && count > HTML_FUNCTIONS)
-		convert_say(html->job, "the table has the 20,000 functions with most time of their own; the "
-				       "others are left out");
+		convert_note(html->job, "the table has the 20,000 functions with most time of their own; the "
+					"others are left out");
 	return r;
 }
 

@@ -141,14 +141,14 @@ static void bound(struct locations *l)
 		l->count++;
 	if (l->count > HTML_ROWS) {
 		l->count = HTML_ROWS;
-		convert_say(job, "only the 2,000 threads with most time are compared");
+		convert_note(job, "only the 2,000 threads with most time are compared");
 	}
 	l->functions = l->html->functions.count;
 	if (l->functions > HTML_FUNCTIONS)
 		l->functions = HTML_FUNCTIONS;
 	if (l->count && l->functions > HTML_CELLS / l->count) {
 		l->functions = HTML_CELLS / l->count;
-		convert_say(job, "threads are compared by the %zu functions with most time of their own",
+		convert_note(job, "threads are compared by the %zu functions with most time of their own",
 			l->functions);
 	}
 }

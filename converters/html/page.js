@@ -343,7 +343,7 @@ function timeline() {
 		look(at - (at - view.from) * factor, at + (view.to - at) * factor);
 	const pan = (part) => look(view.from + part * (view.to - view.from), view.to + part * (view.to - view.from));
 
-	function tell(event) {
+	function describe(event) {
 		const row = rows[Math.floor((event.offsetY + bands.scrollTop) / ROW)], bin = binAt(event.offsetX);
 		const i = row && find(row, bin);
 		if (!row || bin < view.from || bin >= row.starts[row.count]) {
@@ -357,7 +357,7 @@ function timeline() {
 	}
 
 	canvas.addEventListener("pointermove", (event) => {
-		tell(event);
+		describe(event);
 		if (!drag)
 			return;
 		const bins = (drag.x - event.offsetX) / (bands.clientWidth - gutter()) * (view.to - view.from);

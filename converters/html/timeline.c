@@ -195,7 +195,7 @@ static int run(struct timeline *t, struct hyb_error *err)
 	put_functions(t);
 	json_end(&t->html->json);
 	if (!r && t->left_out)
-		convert_say(t->html->job, "%zu threads are left out of the timeline, which has 2,000",
+		convert_note(t->html->job, "%zu threads are left out of the timeline, which has 2,000",
 			t->left_out);
 	return r;
 }

@@ -20,7 +20,7 @@
 struct shared {
 	atomic_ullong done, total;
 	atomic_uint lines; /* that are complete */
-	char said[LINES][256];
+	char texts[LINES][256];
 	atomic_bool failed; /* `error` was written, or is being */
 	struct hyb_error error;
 };
@@ -54,14 +54,14 @@ static void tell_progress(void *data, uint64_t done, uint64_t total)
 	atomic_store(&shared->done, done);
 }
 
-static void tell(void *data, const char *text)
+static void keep_line(void *data, const char *text)
 {
 	struct shared *shared = data;
 	unsigned n = atomic_load(&shared->lines);
 
 	if (n == LINES)
 		return;
-	snprintf(shared->said[n], sizeof(shared->said[n]), "%s", text);
+	snprintf(shared->texts[n], sizeof(shared->texts[n]), "%s", text);
 	atomic_store(&shared->lines, n + 1);
 }
 
@@ -76,7 +76,7 @@ static void run(struct shared *shared, const struct convert_job *job, pid_t pare
 		_exit(1);
 	OTF2_Error_RegisterCallback(on_error, shared);
 	own.progress = tell_progress;
-	own.say = tell;
+	own.note = keep_line;
 	own.data = shared;
 	if (write(&own, &err)) {
 		if (!atomic_exchange(&shared->failed, true))
@@ -104,7 +104,7 @@ static int wait_for(const struct shared *shared, const struct convert_job *job, 
 static int end(const struct shared *shared, const struct convert_job *job, int status, struct hyb_error *err)
 {
 	for (unsigned i = 0; i < atomic_load(&shared->lines); i++)
-		convert_say(job, "%s", shared->said[i]);
+		convert_note(job, "%s", shared->texts[i]);
 	if (WIFEXITED(status) && !WEXITSTATUS(status) && !*job->stop)
 		return 0;
 	*err = shared->error;

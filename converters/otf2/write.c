@@ -223,22 +223,24 @@ static int open_archive(struct otf2 *o)
 	return 0;
 }
 
-static void say(const struct otf2 *o, const char *format, unsigned long long count)
+static void note_count(const struct otf2 *o, const char *format, unsigned long long count)
 {
 	if (count)
-		convert_say(o->job, format, count);
+		convert_note(o->job, format, count);
 }
 
 static void say_all(struct otf2 *o)
 {
-	say(o, "%llu sends without a receive in the trace were left out", atomic_load(&o->totals.lone_sends));
-	say(o, "%llu receives without a send in the trace were left out",
+	note_count(o, "%llu sends without a receive in the trace were left out",
+		atomic_load(&o->totals.lone_sends));
+	note_count(o, "%llu receives without a send in the trace were left out",
 		atomic_load(&o->totals.lone_receives));
-	say(o,
+	note_count(o,
 		"%llu records of MPI that OTF2 has no words for, or that lack their communicator, were left "
 		"out",
 		atomic_load(&o->totals.unknown));
-	say(o, "%llu times records are missing from the trace: regions were closed to what is known behind",
+	note_count(o,
+		"%llu times records are missing from the trace: regions were closed to what is known behind",
 		atomic_load(&o->totals.gaps));
 }
 

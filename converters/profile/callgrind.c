@@ -155,11 +155,11 @@ static void put_header(struct callgrind *o)
 }
 
 /* Which metrics have no place, as they go up and down. */
-static void tell(const struct callgrind *o)
+static void note_levels(const struct callgrind *o)
 {
 	for (size_t k = 0; o->p.values && k < o->p.metric_count; k++)
 		if (o->p.metrics[k].level)
-			convert_say(o->job,
+			convert_note(o->job,
 				"metric %.200s goes up and down, for which callgrind has no place: it is "
 				"left out",
 				o->p.metrics[k].name);
@@ -203,7 +203,7 @@ static int write_all(struct callgrind *o, struct hyb_error *err)
 	o->first = call_graph_weight(&o->graph, &o->p, err);
 	if (o->first == SIZE_MAX)
 		return err->code;
-	tell(o);
+	note_levels(o);
 	put_header(o);
 	return put_functions(o, err);
 }

@@ -147,11 +147,11 @@ static void keep(struct convert_profile *p, const bool *stays, uint32_t *map, ui
 	}
 }
 
-static void tell(const struct convert_job *job, const struct convert_profile *p, size_t left_out)
+static void note_left_out(const struct convert_job *job, const struct convert_profile *p, size_t left_out)
 {
 	char counts[2][FIGURE_SIZE];
 
-	convert_say(job,
+	convert_note(job,
 		"%s of %s call paths are left out, each below %g %% of %s%s: what they had, but for calls, "
 		"is their callers'",
 		figure_number(left_out, counts[0]), figure_number(p->count, counts[1]), job->bounds.threshold,
@@ -175,7 +175,7 @@ static int apply_threshold(const struct convert_job *job, struct convert_profile
 	}
 	if (!r && p->kept) {
 		keep(p, stays, map, last);
-		tell(job, p, p->count - count);
+		note_left_out(job, p, p->count - count);
 		p->nodes = p->kept;
 		p->values = p->kept_values;
 		p->count = count;

@@ -167,13 +167,13 @@ static void put_label(struct dot *o)
 	fputs("\";\n", o->job->file);
 }
 
-static void tell(const struct dot *o, size_t functions, size_t calls)
+static void note_left_out(const struct dot *o, size_t functions, size_t calls)
 {
 	char counts[4][FIGURE_SIZE];
 
 	if (!functions && !calls)
 		return;
-	convert_say(o->job,
+	convert_note(o->job,
 		"%s of %s functions and %s of %s calls are left out, each below %g %% (calls: %g %%) of all "
 		"%s",
 		figure_number(functions, counts[0]), figure_number(o->graph.functions.count, counts[1]),
@@ -203,7 +203,7 @@ static int write_all(struct dot *o, struct hyb_error *err)
 			put_call(o, e);
 		calls += !is_call_shown(o, e);
 	}
-	tell(o, functions, calls);
+	note_left_out(o, functions, calls);
 	put_label(o);
 	fputs("}\n", o->job->file);
 	return o->failed ? convert_no_memory(err) : HYB_OK;

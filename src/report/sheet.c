@@ -8,12 +8,12 @@
 
 /* ----------------------------------------------------- what is asked for */
 
-static void say(void *data, const char *where, const char *text)
+static void warn(void *data, const char *where, const char *text)
 {
 	fprintf(stderr, "hybrid-report: %s: %s\n", where, text);
 }
 
-static void say_of_both(void *data, const char *where, const char *text)
+static void warn_of_both(void *data, const char *where, const char *text)
 {
 	fprintf(stderr, "hybrid-report: %s, of what both sides have: %s\n", where, text);
 }
@@ -29,7 +29,7 @@ static int check_over_ranks(const struct column_set *set, const struct report_op
 	snprintf(text, sizeof(text),
 		"%.80s %s: begin --metric with a measured one that grows, or leave --over-ranks out",
 		set->items[first].name, first < set->metrics ? "goes up and down" : "is derived");
-	say(NULL, "--over-ranks", text);
+	warn(NULL, "--over-ranks", text);
 	return -1;
 }
 

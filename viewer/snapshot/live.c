@@ -24,15 +24,15 @@ void live_read(struct live *live, bool unfinished, uint64_t cost)
 	pause = live->cost * SHARE > SECOND ? live->cost * SHARE : SECOND;
 	live->failures = 0;
 	live->ever = true;
-	live->said = false;
+	live->reported = false;
 	live->due = unfinished ? now() + pause : 0;
 }
 
 bool live_failed(struct live *live, bool wait)
 {
-	bool first = !live->said;
+	bool first = !live->reported;
 
-	live->said = true;
+	live->reported = true;
 	live->failures++;
 	live->due = wait || (live->ever && live->failures < TRIES) ? now() + SOON : 0;
 	return first;

@@ -12,7 +12,7 @@ struct live {
 	uint64_t cost; /* ns of a core that the last reading took */
 	unsigned failures; /* readings in a row */
 	bool ever; /* anything was read */
-	bool said; /* why nothing is read */
+	bool reported; /* why nothing is read */
 };
 
 /* Something was read, or merged again (cost 0). `unfinished`: it may grow. */

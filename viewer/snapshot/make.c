@@ -185,7 +185,7 @@ static int compare(struct making *m)
 /* --------------------------------------------------------------- columns */
 
 /* What a file defines and was not measured is left out silently. */
-static void say(void *data, const char *where, const char *text)
+static void warn(void *data, const char *where, const char *text)
 {
 	struct making *m = data;
 

@@ -148,7 +148,7 @@ static size_t metric_of(const struct reading *r, size_t row, const char *counter
 	return SIZE_MAX;
 }
 
-static void tell(struct reading *r, uint64_t more)
+static void show_progress(struct reading *r, uint64_t more)
 {
 	uint64_t done = r->done + more;
 
@@ -171,7 +171,7 @@ static int read_lane(struct reading *r, struct lane *lane, struct hyb_events *ev
 			continue;
 		if (atomic_load(&r->job->stop))
 			return 0;
-		tell(r, n);
+		show_progress(r, n);
 	}
 	return over < 0 ? over : 0;
 }
@@ -193,7 +193,7 @@ static int read_row(struct reading *r, size_t row, struct hyb_error *err)
 		lane_end(lane);
 	hyb_events_close(events);
 	r->done += location->events;
-	tell(r, 0);
+	show_progress(r, 0);
 	return result;
 }
 

@@ -7,7 +7,7 @@
 
 static int wrong(const struct columns_wanted *wanted, const char *where, const char *text)
 {
-	wanted->say(wanted->data, where, text);
+	wanted->warn(wanted->data, where, text);
 	return -1;
 }
 
@@ -32,9 +32,9 @@ static int define_line(
 		r = columns_add_shown(set, column, &error);
 	if (r > 0) {
 		snprintf(text, sizeof(text), "left out: %.*s", (int)strcspn(error.text, "\n"), error.text);
-		wanted->say(wanted->data, where, text);
+		wanted->warn(wanted->data, where, text);
 	} else if (r < 0) {
-		wanted->say(wanted->data, where, error.text);
+		wanted->warn(wanted->data, where, error.text);
 	}
 	return r;
 }

@@ -10,7 +10,7 @@ struct columns_wanted {
 	const char *const *files; /* of definitions; shown if there are no lists */
 	size_t file_count;
 	/* What is wrong in "--metric", or "file:line"; also what a file defines and was not measured. */
-	void (*say)(void *data, const char *where, const char *text);
+	void (*warn)(void *data, const char *where, const char *text);
 	void *data;
 };
 
