@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "format/format.h"
-#include "run/say.h"
+#include "run/message.h"
 
 #define DIGITS 16
 #define KEPT_MOST ((off_t)256 << 20) /* bytes; the reader takes no more */
@@ -91,6 +91,7 @@ void code_names_keep(const char *directory, const char *value, size_t length, ti
 		return;
 	}
 	if (copy(from, target))
-		say("%s: cannot be kept in the experiment: code made at run time may have no names", source);
+		message("%s: cannot be kept in the experiment: code made at run time may have no names",
+			source);
 	close(from);
 }

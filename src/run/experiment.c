@@ -2,7 +2,7 @@
 
 #include "base/status.h"
 #include "format/words.h"
-#include "run/say.h"
+#include "run/message.h"
 
 #include <dirent.h>
 #include <elf.h>
@@ -41,13 +41,14 @@ static int create_wanted(struct experiment *e, const char *wanted)
 	if (!mkdir(wanted, 0777)) {
 		e->made = true;
 	} else if (errno != EEXIST) {
-		say("cannot create the directory %s: %s; choose another with -o", wanted, strerror(errno));
+		message("cannot create the directory %s: %s; choose another with -o", wanted,
+			strerror(errno));
 		return -1;
 	} else if (stat(wanted, &st) || !S_ISDIR(st.st_mode)) {
-		say("%s exists and is not a directory; choose another with -o", wanted);
+		message("%s exists and is not a directory; choose another with -o", wanted);
 		return -1;
 	} else if (!experiment_is_empty(wanted)) {
-		say("the directory %s is not empty; choose another with -o, or remove it", wanted);
+		message("the directory %s is not empty; choose another with -o, or remove it", wanted);
 		return -1;
 	}
 	snprintf(e->shown, sizeof(e->shown), "%s", wanted);
@@ -80,7 +81,7 @@ static int create_default(struct experiment *e, const char *program)
 			break;
 		snprintf(e->shown + length, sizeof(e->shown) - (size_t)length, "-%d", i);
 	}
-	say("cannot create the directory %s here: %s; choose another place with -o DIR", e->shown,
+	message("cannot create the directory %s here: %s; choose another place with -o DIR", e->shown,
 		strerror(errno));
 	return -1;
 }
@@ -92,7 +93,7 @@ int experiment_create(const char *wanted, const char *program, struct experiment
 	if (wanted ? create_wanted(ret, wanted) : create_default(ret, program))
 		return -1;
 	if (!realpath(ret->shown, ret->path)) {
-		say("%s: %s; choose another directory with -o", ret->shown, strerror(errno));
+		message("%s: %s; choose another directory with -o", ret->shown, strerror(errno));
 		experiment_discard(ret);
 		return -1;
 	}
@@ -299,7 +300,7 @@ static int close_record(const struct experiment *e, FILE *out)
 	if (out)
 		failed |= fclose(out) != 0;
 	if (failed)
-		say("cannot write to %s: %s; make room, or choose another directory with -o", e->shown,
+		message("cannot write to %s: %s; make room, or choose another directory with -o", e->shown,
 			strerror(errno));
 	return failed ? -1 : 0;
 }
@@ -366,7 +367,7 @@ int experiment_save_vdso(const struct experiment *e)
 		close(fd);
 	if (written == size)
 		return 0;
-	say("cannot write to %s: %s; make room, or choose another directory with -o", e->shown,
+	message("cannot write to %s: %s; make room, or choose another directory with -o", e->shown,
 		strerror(written < 0 ? errno : ENOSPC));
 	return -1;
 }

@@ -1,6 +1,6 @@
 #include "run/filter.h"
 
-#include "run/say.h"
+#include "run/message.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -64,13 +64,13 @@ static int check_lines(FILE *in, const char *path, bool hooks)
 			continue;
 		idle = why_idle(line, hooks);
 		if (idle)
-			say("%s:%u: %s", path, number, idle);
+			message("%s:%u: %s", path, number, idle);
 	}
 	free(line);
 	if (fault)
-		say("%s:%u: %s", path, number, fault);
+		message("%s:%u: %s", path, number, fault);
 	else if (ferror(in))
-		say("%s: cannot read the filter: %s", path, strerror(errno));
+		message("%s: cannot read the filter: %s", path, strerror(errno));
 	return fault || ferror(in) ? -1 : 0;
 }
 
@@ -80,7 +80,7 @@ int filter_check(const char *path, bool hooks)
 	int result;
 
 	if (!in) {
-		say("%s: cannot read the filter: %s", path, strerror(errno));
+		message("%s: cannot read the filter: %s", path, strerror(errno));
 		return -1;
 	}
 	result = check_lines(in, path, hooks);

@@ -14,7 +14,7 @@
 #include "run/options.h"
 #include "run/program.h"
 #include "run/python.h"
-#include "run/say.h"
+#include "run/message.h"
 #include "run/summary.h"
 #include "run/switches.h"
 
@@ -76,13 +76,13 @@ static int find_tools(struct tools *ret)
 	ssize_t length = readlink("/proc/self/exe", own, sizeof(own) - 1);
 
 	if (length < 0) {
-		say("/proc/self/exe: %s; mount /proc", strerror(errno));
+		message("/proc/self/exe: %s; mount /proc", strerror(errno));
 		return -1;
 	}
 	own[length] = 0;
 	*strrchr(own, '/') = 0;
 	if (find_part(own, "../runtime/libhybrid.so", HYBRID_LIBRARY, ret->library)) {
-		say("libhybrid.so is neither built nor installed with %s/hybrid-run", own);
+		message("libhybrid.so is neither built nor installed with %s/hybrid-run", own);
 		return -1;
 	}
 	if (find_part(own, "../mpi/libhybrid-mpi.so", HYBRID_MPI, ret->mpi))
@@ -93,7 +93,7 @@ static int find_tools(struct tools *ret)
 	else if (find_part(own, "../launch/papi/libhybrid-papi.so", HYBRID_PAPI, ret->papi))
 		ret->papi[0] = 0;
 	if (strpbrk(ret->library, " :") || strpbrk(ret->mpi, " :")) {
-		say("%s: the path has a blank or a colon, which cannot be preloaded; move it elsewhere",
+		message("%s: the path has a blank or a colon, which cannot be preloaded; move it elsewhere",
 			ret->library);
 		return -1;
 	}
@@ -180,7 +180,7 @@ static int set_environment(const struct run *run)
 		set_variable(METRICS_VARIABLE, run->metrics) ||
 		(run->program.preload && set_preload(&run->tools, options->mpi)) ||
 		(run->program.launcher && set_openmpi(options->command))) {
-		say("cannot set the environment: %s", strerror(errno));
+		message("cannot set the environment: %s", strerror(errno));
 		return -1;
 	}
 	return 0;
@@ -189,15 +189,15 @@ static int set_environment(const struct run *run)
 static int say_not_found(const char *name, int error)
 {
 	if (error != -ENOENT && error != -ENOTDIR) {
-		say("%s: cannot be executed: %s", name, strerror(-error));
+		message("%s: cannot be executed: %s", name, strerror(-error));
 		return EXIT_CANNOT_EXECUTE;
 	}
 	if (strchr(name, '/'))
-		say("%s: not found", name);
+		message("%s: not found", name);
 	else if (python_name(name))
-		say("%s: not found, neither here nor in PATH", name);
+		message("%s: not found, neither here nor in PATH", name);
 	else
-		say("%s: not found in PATH; give ./NAME for one that is here", name);
+		message("%s: not found in PATH; give ./NAME for one that is here", name);
 	return EXIT_NOT_FOUND;
 }
 
@@ -207,7 +207,7 @@ static int find_program(const char *name, struct program *ret)
 	int python = python_find(result ? name : ret->path, !result, ret);
 
 	if (python < 0) {
-		say("%s: a Python program, and there is no python3 in PATH to run it", name);
+		message("%s: a Python program, and there is no python3 in PATH to run it", name);
 		return EXIT_NOT_FOUND;
 	}
 	if (result && !python)
@@ -224,7 +224,7 @@ static void print_report(const struct tools *tools, const struct experiment *exp
 	unsetenv("LD_PRELOAD"); /* the report is not to be measured, */
 	launch_forget(); /* and is one process, whoever prints it */
 	if (child_run_report(tools->report, report, environ))
-		say("%s failed", tools->report);
+		message("%s failed", tools->report);
 }
 
 static void finish_with(const struct run *run, const struct outcome *outcome, const struct ranks *ranks,
@@ -282,7 +282,7 @@ static int start(const struct run *run, struct outcome *ret)
 	int result = EXIT_SETUP;
 
 	if (!words)
-		say("no memory");
+		message("no memory");
 	else if (run->experiment.joined || !experiment_begin(&run->experiment, &run->options, program, words))
 		result = child_run(program->path, words, environ, ret);
 	if (words != run->options.command)
@@ -328,7 +328,7 @@ static int look(struct run *run)
 			       : EXIT_SETUP;
 	if (metrics_show(filter, run->tools.papi))
 		return EXIT_SUCCESS;
-	say("--list-metrics %s: no metric has that in its name or description", filter);
+	message("--list-metrics %s: no metric has that in its name or description", filter);
 	return EXIT_SETUP;
 }
 
@@ -347,7 +347,7 @@ static int prepare(struct run *run)
 	}
 	if ((run->experiment.joined || !experiment_save_vdso(&run->experiment)) && !set_environment(run)) {
 		if (run->remark && !run->options.quiet && !run->launch.place.rank)
-			say("%s", run->remark);
+			message("%s", run->remark);
 		return 0;
 	}
 	discard(run);
@@ -368,7 +368,7 @@ static int run_unmeasured(struct run *run, struct outcome *ret)
 	char **words = program_words(&run->program, run->options.command);
 	int result;
 
-	say("files may not grow here (ulimit -f): nothing is measured");
+	message("files may not grow here (ulimit -f): nothing is measured");
 	result = words ? child_run(run->program.path, words, environ, ret) : -ENOMEM;
 	if (result == -ENOEXEC && run->program.text) {
 		give_to_shell(&run->program);
@@ -376,7 +376,7 @@ static int run_unmeasured(struct run *run, struct outcome *ret)
 	}
 	if (!result)
 		child_end_alike(ret->status);
-	say("%s: cannot be executed: %s", run->program.path, strerror(-result));
+	message("%s: cannot be executed: %s", run->program.path, strerror(-result));
 	return result == -ENOENT ? EXIT_NOT_FOUND : EXIT_CANNOT_EXECUTE;
 }
 
@@ -418,7 +418,7 @@ int main(int argc, char **argv)
 	}
 	if (result) {
 		if (result < 0)
-			say("%s: cannot be executed: %s", run.program.path, strerror(-result));
+			message("%s: cannot be executed: %s", run.program.path, strerror(-result));
 		discard(&run);
 		return result > 0 ? result : result == -ENOENT ? EXIT_NOT_FOUND : EXIT_CANNOT_EXECUTE;
 	}

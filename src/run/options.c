@@ -203,7 +203,8 @@ static int set_rate(struct options *o, const char *text)
 	uint64_t value;
 
 	if (!read_whole(text, RATE_MAX, &value)) {
-		say("--rate %s: give a number from 0 (no sampling) to %d samples a second", text, RATE_MAX);
+		message("--rate %s: give a number from 0 (no sampling) to %d samples a second", text,
+			RATE_MAX);
 		return OPTIONS_BAD;
 	}
 	o->rate = (unsigned)value;
@@ -225,7 +226,7 @@ static int set_source(struct options *o, const char *text)
 	o->source = find_name(names, text);
 	if (o->source)
 		return OPTIONS_OK;
-	say("--source %s: give auto, cpu, perf or timer", text);
+	message("--source %s: give auto, cpu, perf or timer", text);
 	return OPTIONS_BAD;
 }
 
@@ -236,7 +237,7 @@ static int set_python(struct options *o, const char *text)
 	o->python = find_name(names, text);
 	if (o->python)
 		return OPTIONS_OK;
-	say("--python %s: give frames, hooks or off", text);
+	message("--python %s: give frames, hooks or off", text);
 	return OPTIONS_BAD;
 }
 
@@ -246,7 +247,7 @@ static int set_mpi(struct options *o, const char *text)
 	const char *name = find_name(names, text);
 
 	if (!name) {
-		say("--mpi %s: give auto or off", text);
+		message("--mpi %s: give auto or off", text);
 		return OPTIONS_BAD;
 	}
 	o->mpi = name != names[0];
@@ -260,7 +261,7 @@ static int set_files(struct options *o, const char *text)
 	o->files = find_name(names, text);
 	if (o->files)
 		return OPTIONS_OK;
-	say("--files %s: give auto, process or node", text);
+	message("--files %s: give auto, process or node", text);
 	return OPTIONS_BAD;
 }
 
@@ -268,7 +269,7 @@ static int set_trace_limit(struct options *o, const char *text)
 {
 	if (read_size(text, &o->trace_limit))
 		return OPTIONS_OK;
-	say("--trace-limit %s: give a number of bytes, with K, M or G behind it if you like", text);
+	message("--trace-limit %s: give a number of bytes, with K, M or G behind it if you like", text);
 	return OPTIONS_BAD;
 }
 
@@ -277,7 +278,7 @@ static int set_budget(struct options *o, const char *text)
 	uint64_t value;
 
 	if (!read_tenths(text, 1000, &value) || !value) {
-		say("--budget %s: give percent, 0.1 to 100 with at most one decimal", text);
+		message("--budget %s: give percent, 0.1 to 100 with at most one decimal", text);
 		return OPTIONS_BAD;
 	}
 	o->budget = (unsigned)value;
@@ -295,7 +296,7 @@ static int set_demote(struct options *o, const char *text)
 	}
 	if (!read_number(text, INT64_MAX, &calls, &end) || *end != ':' ||
 		!read_whole(end + 1, INT64_MAX, &ns)) {
-		say("--demote %s: give CALLS:NANOSECONDS, for instance 100000:500, or 0 for never", text);
+		message("--demote %s: give CALLS:NANOSECONDS, for instance 100000:500, or 0 for never", text);
 		return OPTIONS_BAD;
 	}
 	o->demote_calls = calls;
@@ -317,8 +318,9 @@ static int set_signal(struct options *o, const char *text)
 	uint64_t value;
 
 	if (!read_whole(text, 64, &value) || signal_is_taken(value)) {
-		say("--signal %s: give the number of a signal that is free for use, for instance 16, 27 or "
-		    "40",
+		message("--signal %s: give the number of a signal that is free for use, for instance 16, 27 "
+			"or "
+			"40",
 			text);
 		return OPTIONS_BAD;
 	}
@@ -418,7 +420,7 @@ static int set_words(struct options *o, int count, char **words)
 	o->command = words;
 	if (o->mode == MODE_LIST_METRICS) {
 		if (count > 1 || (count && o->metric_filter)) {
-			say("--list-metrics: give one filter, and no program");
+			message("--list-metrics: give one filter, and no program");
 			return OPTIONS_BAD;
 		}
 		if (count)
@@ -426,7 +428,7 @@ static int set_words(struct options *o, int count, char **words)
 		return OPTIONS_OK;
 	}
 	if (!count && o->mode == MODE_RUN) {
-		say("no program given: hybrid-run [options] PROGRAM [arguments...]; --help shows more");
+		message("no program given: hybrid-run [options] PROGRAM [arguments...]; --help shows more");
 		return OPTIONS_BAD;
 	}
 	return OPTIONS_OK;
@@ -453,7 +455,7 @@ int options_parse(int argc, char **argv, struct options *ret)
 	opterr = 0;
 	while ((option = getopt_long(argc, argv, "+o:r:m:e:qh", long_options, NULL)) != -1) {
 		if (option == '?') {
-			say("%s; see hybrid-run --help", argument_refused(long_options, argv, text));
+			message("%s; see hybrid-run --help", argument_refused(long_options, argv, text));
 			return OPTIONS_BAD;
 		}
 		result = set_option(&o, option, optarg);
@@ -464,7 +466,7 @@ int options_parse(int argc, char **argv, struct options *ret)
 		demote |= option == OPTION_DEMOTE;
 	}
 	if (wall && source) {
-		say("--wall brings its own source: leave --source out");
+		message("--wall brings its own source: leave --source out");
 		return OPTIONS_BAD;
 	}
 	if (set_words(&o, argc - optind, argv + optind) != OPTIONS_OK)

@@ -1,6 +1,6 @@
 #include "run/summary.h"
 
-#include "run/say.h"
+#include "run/message.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -107,9 +107,9 @@ static void say_taken(const struct summary *s)
 		fprintf(out, "%s%s %s: only its total time was measured", harvest->files ? "; " : "",
 			s->program->path, why_not_measured(s));
 	fclose(out);
-	say("%s", text);
+	message("%s", text);
 	if (!harvest->samples && *harvest->warning)
-		say("%s", harvest->warning);
+		message("%s", harvest->warning);
 }
 
 static void put_status(char *text, size_t size, int status)
@@ -134,12 +134,12 @@ static void say_failures(const struct ranks *ranks)
 		if (!rank->dead && !rank->status)
 			continue;
 		put_status(status, sizeof(status), rank->status);
-		say("rank %u on %s ended by %s", rank->rank, rank->host,
+		message("rank %u on %s ended by %s", rank->rank, rank->host,
 			rank->dead ? "the kill of its hybrid-run" : status);
 		listed++;
 	}
 	if (ranks->failed > listed)
-		say("%u more ranks failed: see the file `experiment`", ranks->failed - listed);
+		message("%u more ranks failed: see the file `experiment`", ranks->failed - listed);
 }
 
 /* Ranks to the launcher that never called MPI: another MPI than the launcher's, or none. */
@@ -162,7 +162,7 @@ static void say_silent(const struct harvest *harvest)
 			fputs(" ...", out);
 	}
 	fclose(out);
-	say("%s", text);
+	message("%s", text);
 }
 
 static void say_next(const struct experiment *experiment, const char *report)
@@ -170,20 +170,20 @@ static void say_next(const struct experiment *experiment, const char *report)
 	char found[PATH_MAX];
 	char *dir = shell_quote(experiment->shown);
 
-	say("next: %s %s", program_find("hybrid-report", found) ? report : "hybrid-report",
+	message("next: %s %s", program_find("hybrid-report", found) ? report : "hybrid-report",
 		dir ? dir : experiment->shown);
 	free(dir);
 }
 
 void summary_say(const struct summary *s, const char *report)
 {
-	say("experiment in %s", s->experiment->shown);
+	message("experiment in %s", s->experiment->shown);
 	say_taken(s);
 	if (s->ranks && s->ranks->failed)
 		say_failures(s->ranks);
 	if (s->mpi && s->program->static_mpi && !s->harvest->rank_count)
-		say("%s has MPI linked into it, statically: link it with -lhybrid-mpi-mpich or "
-		    "-lhybrid-mpi-openmpi in front of MPI to measure its calls",
+		message("%s has MPI linked into it, statically: link it with -lhybrid-mpi-mpich or "
+			"-lhybrid-mpi-openmpi in front of MPI to measure its calls",
 			s->program->path);
 	else if (s->mpi && s->harvest->silent_count && s->harvest->promised > 1)
 		say_silent(s->harvest);
@@ -196,6 +196,6 @@ void summary_say_failed(const struct experiment *experiment, const struct launch
 
 	gethostname(host, sizeof(host) - 1);
 	put_status(text, sizeof(text), status);
-	say("rank %u of %u on %s ended by %s; experiment in %s", launch->place.rank, launch->place.size, host,
-		text, experiment->shown);
+	message("rank %u of %u on %s ended by %s; experiment in %s", launch->place.rank, launch->place.size,
+		host, text, experiment->shown);
 }

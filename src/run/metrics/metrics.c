@@ -4,7 +4,7 @@
 #include "base/nearest.h"
 #include "kernel_events.h"
 #include "perf.h"
-#include "run/say.h"
+#include "run/message.h"
 
 #include <dlfcn.h>
 #include <errno.h>
@@ -45,26 +45,26 @@ static int add(struct metrics *m, const char *option, const char *name, size_t l
 
 	if (!length || length > METRIC_NAME_MAX || memchr(name, METRICS_ITEM, length) ||
 		memchr(name, METRICS_FIELD, length)) {
-		say("%s: %s; `hybrid-run --list-metrics` shows the names", option,
+		message("%s: %s; `hybrid-run --list-metrics` shows the names", option,
 			length ? "not the name of a metric" : "a name is missing");
 		return -1;
 	}
 	memcpy(text, name, length);
 	text[length] = 0;
 	if (!strcmp(text, "time")) {
-		say("%s time: time is always measured; leave it out", option);
+		message("%s time: time is always measured; leave it out", option);
 		return -1;
 	}
 	at = find(m, text);
 	if (at >= 0 && (!period || m->list[at].period)) {
 		if (!period && m->list[at].period)
 			return 0; /* -e NAME@PERIOD implies -m NAME */
-		say("%s %s: it is given twice", option, text);
+		message("%s %s: it is given twice", option, text);
 		return -1;
 	}
 	if (at < 0 && m->count == HYB_METRICS_MAX) {
-		say("%s %s: that is more than %u metrics; measure the others in another run", option, text,
-			HYB_METRICS_MAX);
+		message("%s %s: that is more than %u metrics; measure the others in another run", option,
+			text, HYB_METRICS_MAX);
 		return -1;
 	}
 	if (at < 0)
@@ -80,7 +80,7 @@ int metrics_add_names(struct metrics *m, const char *text)
 		size_t length = strcspn(text, ",");
 
 		if (memchr(text, '@', length)) {
-			say("-m %.*s: a period belongs to -e", (int)length, text);
+			message("-m %.*s: a period belongs to -e", (int)length, text);
 			return -1;
 		}
 		if (add(m, "-m", text, length, 0))
@@ -112,8 +112,8 @@ int metrics_add_events(struct metrics *m, const char *text)
 		uint64_t period = at ? read_period(at + 1, text + length) : 0;
 
 		if (!period) {
-			say("-e %.*s: give NAME@PERIOD with a whole number above 0, for instance "
-			    "perf::PAGE-FAULTS@100",
+			message("-e %.*s: give NAME@PERIOD with a whole number above 0, for instance "
+				"perf::PAGE-FAULTS@100",
 				(int)length, text);
 			return -1;
 		}
@@ -143,26 +143,27 @@ const struct hybrid_papi *metrics_papi(const char *library, const char *what)
 	void *handle;
 
 	if (!*library && getenv(PAPI_VARIABLE)) {
-		say("%s: PAPI is not used, for " PAPI_VARIABLE " is set and empty", what);
+		message("%s: PAPI is not used, for " PAPI_VARIABLE " is set and empty", what);
 		return NULL;
 	}
 	if (!*library) {
-		say("%s: this Hybrid was built without PAPI; install libpapi-dev and libpfm4-dev, and build "
-		    "it "
-		    "anew",
+		message("%s: this Hybrid was built without PAPI; install libpapi-dev and libpfm4-dev, and "
+			"build "
+			"it "
+			"anew",
 			what);
 		return NULL;
 	}
 	handle = dlopen(library, RTLD_NOW | RTLD_LOCAL);
 	papi = handle ? dlsym(handle, "hybrid_papi_1") : NULL;
 	if (!papi || papi->version != 1 || papi->size < sizeof(*papi)) {
-		say("%s: %s cannot be loaded: %s", what, library,
+		message("%s: %s cannot be loaded: %s", what, library,
 			handle ? "it is of another version" : dlerror());
 		return NULL;
 	}
 	if (papi->start(error, sizeof(error)))
 		return papi;
-	say("%s: %s", what, error);
+	message("%s: %s", what, error);
 	return NULL;
 }
 
@@ -221,8 +222,9 @@ static void say_unknown(const struct hybrid_papi *papi, const char *name)
 			: i + 1 < count ? ", "
 					: " or ",
 			names.list[near[i]]);
-	say("%s: no such metric%s%s `hybrid-run --list-metrics` shows all%s%s", name, text, count ? "?" : ";",
-		user ? ", and a counter of the program's own is " METRIC_USER : "", user ? name : "");
+	message("%s: no such metric%s%s `hybrid-run --list-metrics` shows all%s%s", name, text,
+		count ? "?" : ";", user ? ", and a counter of the program's own is " METRIC_USER : "",
+		user ? name : "");
 }
 
 /* Whether it grows all the time that the thread runs, by a thousand and more in a microsecond. */
@@ -249,7 +251,7 @@ static int find_event(
 	if (kernel_event_find(name, ret))
 		return 0;
 	if (kernel_event_modified(name)) {
-		say("%s: leave out :u and :k; the program is counted with its system calls", name);
+		message("%s: leave out :u and :k; the program is counted with its system calls", name);
 		return -1;
 	}
 	if (is_own(name, library)) {
@@ -266,7 +268,7 @@ static int find_event(
 	}
 	if ((*papi)->find(name, ret, error, sizeof(error)))
 		return 0;
-	say("%s", error);
+	message("%s", error);
 	return -1;
 }
 
@@ -278,22 +280,22 @@ static int check_event(const char *name, uint64_t period, const struct papi_even
 	for (unsigned i = 0; i < event->parts && !result; i++)
 		result = perf_try(&event->part[i], PERF_COUNT);
 	if (result) {
-		say("%s: cannot be counted: %s", name, perf_refusal(result, PERF_COUNT));
+		message("%s: cannot be counted: %s", name, perf_refusal(result, PERF_COUNT));
 		return -1;
 	}
 	if (!period)
 		return 0;
 	if (event->parts > 1) {
-		say("-e %s: it is computed from %u counters; sample by one of them", name, event->parts);
+		message("-e %s: it is computed from %u counters; sample by one of them", name, event->parts);
 		return -1;
 	}
 	result = perf_try(&event->part[0], PERF_SAMPLE);
 	if (result) {
-		say("-e %s: cannot take samples: %s", name, perf_refusal(result, PERF_SAMPLE));
+		message("-e %s: cannot take samples: %s", name, perf_refusal(result, PERF_SAMPLE));
 		return -1;
 	}
 	if (period < CLOCK_PERIOD_MIN && is_clock(event)) {
-		say("-e %s@%llu: that is too often; it grows all the time: give %d at least", name,
+		message("-e %s@%llu: that is too often; it grows all the time: give %d at least", name,
 			(unsigned long long)period, CLOCK_PERIOD_MIN);
 		return -1;
 	}
@@ -303,13 +305,14 @@ static int check_event(const char *name, uint64_t period, const struct papi_even
 static int check_other(const char *name, enum metric_kind kind, uint64_t period)
 {
 	if (kind == METRIC_OF_USER && !name[sizeof(METRIC_USER) - 1]) {
-		say("%s: the counter's name is missing behind it", name);
+		message("%s: the counter's name is missing behind it", name);
 		return -1;
 	}
 	if (!period)
 		return 0;
-	say("-e %s: cannot take samples: it is read, and nothing interrupts when it grows; measure it with "
-	    "-m",
+	message("-e %s: cannot take samples: it is read, and nothing interrupts when it grows; measure it "
+		"with "
+		"-m",
 		name);
 	return -1;
 }
@@ -384,9 +387,10 @@ static bool try_together(const struct event *events, unsigned count, unsigned *r
 		close(fds[--open]);
 	*ret_split = split;
 	if (!counts)
-		say("-m %s ...: the processor's counters are taken, maybe by the kernel's watchdog; leave a "
-		    "metric "
-		    "out, or write 0 to /proc/sys/kernel/nmi_watchdog",
+		message("-m %s ...: the processor's counters are taken, maybe by the kernel's watchdog; "
+			"leave a "
+			"metric "
+			"out, or write 0 to /proc/sys/kernel/nmi_watchdog",
 			events[0].name);
 	return counts;
 }
@@ -482,6 +486,6 @@ char *metrics_resolve(struct metrics *m, bool timed, const char *library, char *
 		remark(events, split, ret_remark);
 	text = write_list(m, events, split < count);
 	if (!text)
-		say("no memory");
+		message("no memory");
 	return text;
 }

@@ -1,7 +1,7 @@
 #include "join.h"
 
 #include "run/harvest.h"
-#include "run/say.h"
+#include "run/message.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -134,7 +134,7 @@ static int found(const char *program, const struct launch *launch, const char *m
 		error = write_marker(marker, e->shown);
 	if (!error)
 		return 0;
-	say("cannot write to %s: %s; make room, or choose another directory with -o", e->shown,
+	message("cannot write to %s: %s; make room, or choose another directory with -o", e->shown,
 		strerror(-error));
 	unlink(claim);
 	unlink(marker);
@@ -149,7 +149,7 @@ static int set_path(struct experiment *e, bool joined)
 	e->started = time(NULL);
 	if (realpath(e->shown, e->path))
 		return 0;
-	say("%s: %s; choose another directory with -o", e->shown, strerror(errno));
+	message("%s: %s; choose another directory with -o", e->shown, strerror(errno));
 	return -1;
 }
 
@@ -174,7 +174,7 @@ static int join_default(const char *program, const struct launch *launch, struct
 		if (*e->shown && may_join(e->shown, launch))
 			return set_path(e, true);
 	}
-	say("cannot create the experiment's directory here: %s; choose another place with -o DIR",
+	message("cannot create the experiment's directory here: %s; choose another place with -o DIR",
 		strerror(-error));
 	return -1;
 }
@@ -201,12 +201,12 @@ static int join_wanted(const char *wanted, const struct launch *launch, struct e
 		if (!error)
 			return set_path(e, false);
 		if (error != -EEXIST) {
-			say("cannot create the directory %s: %s; choose another with -o", wanted,
+			message("cannot create the directory %s: %s; choose another with -o", wanted,
 				strerror(-error));
 			return -1;
 		}
 	}
-	say("the directory %s is not empty; choose another with -o, or remove it", wanted);
+	message("the directory %s is not empty; choose another with -o, or remove it", wanted);
 	return -1;
 }
 
@@ -261,7 +261,7 @@ int join_begin(const struct experiment *e, const struct launch *launch, char **c
 		free(text);
 	}
 	if (error) {
-		say("cannot write to %s: %s; make room, or choose another directory with -o", e->shown,
+		message("cannot write to %s: %s; make room, or choose another directory with -o", e->shown,
 			strerror(-error));
 		return -1;
 	}
@@ -300,7 +300,7 @@ bool join_end(const struct experiment *e, const struct launch *launch, const str
 	int error = ranks_end(e->path, launch, outcome);
 
 	if (error)
-		say("cannot write to %s: %s; make room", e->shown, strerror(-error));
+		message("cannot write to %s: %s; make room", e->shown, strerror(-error));
 	claim_path(e->path, launch->key, claim);
 	for (int ticks = 0;; ticks++) {
 		if (!all_have_ended(e, true, ret))

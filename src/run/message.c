@@ -1,4 +1,4 @@
-#include "run/say.h"
+#include "run/message.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -25,7 +25,7 @@ static void write_bounded(const char *line, size_t length)
 	sigprocmask(SIG_SETMASK, &before, NULL);
 }
 
-void say(const char *format, ...)
+void message(const char *format, ...)
 {
 	static const char prefix[] = "hybrid-run: ";
 	char line[8192];
