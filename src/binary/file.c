@@ -120,8 +120,8 @@ int sym_file_open(struct strings *store, const struct sym_wanted *wanted, struct
 }
 
 /*
- * The symbol's name as a function name; versions ("@@GLIBC_2.2.5") are no part
- * of it. Where it is only near, the function's own start tells it from others.
+ * The symbol's name as a function name; versions ("@@GLIBC_2.2.5") are no part of it. If it is only near, the
+ * function's own start makes the name unique.
  */
 static char *place_name(const struct sym_place *place)
 {

@@ -4,7 +4,7 @@
 
 #include "binary/file.h"
 
-/* Where separate debug files are if nobody says otherwise; in the syntax of libdwfl. */
+/* The default directories of separate debug files; in the syntax of libdwfl. */
 #define SYM_DEBUG_PATH ":.debug:/usr/lib/debug"
 
 /* Room for a build-id in hexadecimal digits. */

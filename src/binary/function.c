@@ -25,7 +25,7 @@ static bool follow(Dwarf_Die *die, unsigned name)
 	return true;
 }
 
-/* The declaration that the DIE comes from in the end: its place tells the scope. */
+/* The declaration that the DIE comes from in the end: its place gives the scope. */
 static Dwarf_Die declaration_of(const Dwarf_Die *die)
 {
 	Dwarf_Die at = *die;

@@ -1,6 +1,7 @@
 /*
  * What a program of Go knows of its own functions and lines (.gopclntab, Go 1.18 and later, 64 bits): strip
- * leaves it, for the garbage collector needs it. Functions that were inlined are not told apart.
+ * leaves it, for the garbage collector needs it. Inlined functions are part of the function that they are
+ * inlined into.
  */
 #ifndef HYB_BINARY_GO_TABLE_H
 #define HYB_BINARY_GO_TABLE_H

@@ -151,7 +151,7 @@ struct dump_line {
 	char file[];
 };
 
-/* What is told of code that the next record loads. */
+/* Facts about the code that the next record loads. */
 struct pending {
 	uint64_t address;
 	size_t first, count;

@@ -20,8 +20,8 @@ struct sym_jit_when {
 struct sym_jit *sym_jit_open(const char *map, const char *dump);
 
 /*
- * The code that holds an address: of all that ever did, the last that was made by then, or, if all were told
- * of later, the first. The strings live as long as `jit`. False: none is known.
+ * The code that holds an address: of all that ever did, the last one that was made by then, or, if all were
+ * recorded later, the first. The strings live as long as `jit`. False: none is known.
  */
 bool sym_jit_find(const struct sym_jit *jit, uint64_t address, const struct sym_jit_when *when,
 	struct hyb_frame *ret_frame, uint64_t *ret_start, uint64_t *ret_end);

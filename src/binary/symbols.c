@@ -34,7 +34,7 @@ struct module {
 	uint64_t used; /* when it was asked last, by hyb_symbols.clock */
 };
 
-/* What a process told of its code made at run time. */
+/* What a process recorded about its code made at run time. */
 struct made {
 	struct made *next;
 	uint64_t process; /* as in struct hyb_made */
@@ -122,7 +122,7 @@ static const char *key_of(struct strings *store, const struct hyb_module *info)
 	if (sym_build_id_hex(info, hex)) {
 		len = asprintf(&text, "build-id:%s", hex);
 	} else {
-		/* What cannot be told from a later version is not kept. */
+		/* Results for a file that may have a newer version by now are not kept. */
 		len = asprintf(&text, "%sfile:%s:%llu:%lld", info->file_size && info->mtime ? "" : "?",
 			info->path, (unsigned long long)info->file_size, (long long)info->mtime);
 	}
@@ -304,7 +304,8 @@ static struct sym_chain *name_made(struct hyb_symbols *symbols, const struct mod
 	return chain;
 }
 
-/* What the file says; kept unless there is no file: one may be there another time. */
+/* Looks the address up in the file. The result is kept, unless there is no file: there may be one another
+ * time. */
 static struct sym_chain *resolve(
 	struct hyb_symbols *symbols, struct module *module, uint64_t address, bool call)
 {

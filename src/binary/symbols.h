@@ -23,7 +23,8 @@ struct sym_address {
 	bool call;
 };
 
-/* What tells addresses of a module (not NULL) from those of others; 0: out of memory. */
+/* The key under which addresses of a module (not NULL) are looked up, return addresses (`call`) under one of
+ * their own; 0: out of memory. */
 uint64_t sym_key(struct hyb_symbols *symbols, const struct hyb_module *module, bool call);
 /* Whether an address of that key was looked up already. */
 bool sym_is_known(const struct hyb_symbols *symbols, uint64_t key, uint64_t address);

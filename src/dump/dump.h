@@ -16,7 +16,7 @@ void dump_locations(struct out *out, const struct process *process, void *buffer
 void dump_nodes(struct out *out, const struct process *process, void *buffer);
 void dump_trace(struct out *out, const struct process *process, void *buffer);
 
-/* All events of the experiment by time, with the names of their paths. False: *err says why. */
+/* All events of the experiment by time, with the names of their paths. False: *err has the reason. */
 bool dump_events(struct out *out, struct hyb_experiment *experiment, struct hyb_error *err);
 
 /* Fields of what MPI did: a MESSAGE node's key, an OTHER record with its kind, an event. */

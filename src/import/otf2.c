@@ -16,13 +16,13 @@
 #include "otf2_process.h"
 
 #define WORKERS_MOST 16
-#define HANG_NS 60000000000u /* without a sign of life: libotf2 goes round in a circle */
+#define HANG_NS 60000000000u /* without progress: libotf2 is in an endless loop */
 #define NAP_NS 50000000u /* between two looks at who is at work, at most */
 
 /* What the one who waits sees. */
 struct shared {
 	volatile uint64_t beats; /* signs of life of the process that starts the others */
-	volatile uint64_t total; /* events, as the definitions say */
+	volatile uint64_t total; /* events, by the definitions */
 	volatile uint32_t files;
 	int code; /* enum hyb_result: why there is nothing */
 	char text[400]; /* behind the path */

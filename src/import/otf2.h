@@ -22,8 +22,8 @@ struct import_watch {
 
 /*
  * `anchor`: the archive's file that ends with .otf2. `fds`: OTF2_IMPORT_FILES empty files open for reading
- * and writing; the first *ret_count of them are .hyb files then, and hold the archive's processes in turn.
- * 0, or enum hyb_result and *err says why. `watch` may be NULL.
+ * and writing; the first *ret_count of them are .hyb files then, and hold the archive's processes in turn. 0,
+ * or enum hyb_result and *err has the reason. `watch` may be NULL.
  */
 int otf2_import(const char *anchor, const int *fds, const struct import_watch *watch, unsigned *ret_count,
 	struct hyb_error *err);

@@ -1,6 +1,6 @@
 /*
  * Callbacks of libotf2 are rows of tables: ROW(record, statement, parameters), where the parameters are those
- * behind what all callbacks are given, and the statement says what the record means for `im`.
+ * behind what all callbacks are given, and the statement applies the record to `im`.
  */
 #ifndef HYB_OTF2_IMPORT_CALLBACK_H
 #define HYB_OTF2_IMPORT_CALLBACK_H

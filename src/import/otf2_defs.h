@@ -23,7 +23,7 @@ struct tree_node {
 struct process_def { /* a location group */
 	OTF2_StringRef name;
 	OTF2_SystemTreeNodeRef parent;
-	uint64_t pid; /* UINT64_MAX: not said */
+	uint64_t pid; /* UINT64_MAX: not known */
 	uint32_t rank; /* in the world, or UINT32_MAX */
 	uint32_t first; /* its locations: index into defs.by_process, and their number */
 	uint32_t count;
@@ -34,7 +34,7 @@ struct location_def {
 	OTF2_LocationType type;
 	uint64_t events;
 	uint32_t process; /* index */
-	uint64_t tid; /* UINT64_MAX: not said */
+	uint64_t tid; /* UINT64_MAX: not known */
 };
 
 struct region_def {
@@ -122,7 +122,7 @@ struct defs {
 	uint32_t *by_process; /* indices of locations, process by process */
 	uint64_t resolution, offset, length, realtime; /* of the clock; realtime 0: not known */
 	bool mpi; /* there are regions of MPI */
-	struct group_def world; /* the members of MPI_COMM_WORLD; count 0: not said */
+	struct group_def world; /* the members of MPI_COMM_WORLD; count 0: not known */
 	uint32_t ranks; /* in it; 0: there is none */
 	uint32_t metrics[16]; /* members that are metrics, by slot */
 	uint32_t metric_count;
@@ -133,7 +133,7 @@ struct defs {
 
 /*
  * Reads all global definitions and markers. 0, or an error: a text for people in `why`. Definitions in front
- * of the error are there, and *ret_partial tells that some are missing.
+ * of the error are there, and *ret_partial is set if some are missing.
  */
 int defs_read(struct defs *d, OTF2_Reader *reader, bool *ret_partial, const char **why);
 

@@ -21,8 +21,8 @@ static void put_number(struct import *im, struct map *of, uint64_t id, uint64_t 
 }
 
 /*
- * The number of a request whose start is read. Another thread of the process may have told of its end
- * already: threads are read one after the other.
+ * The number of a request whose start is read. Another thread of the process may have had its end already:
+ * threads are read one after the other.
  */
 static uint64_t request_start(struct import *im, struct map *of, uint64_t id)
 {
@@ -264,7 +264,7 @@ static void put_handle(struct import *im, enum hyb_other what, unsigned kind, ui
 	thread_mpi(im, &(struct mpi_record){.what = (uint8_t)what, .handle = handle});
 }
 
-/* What it is, the archive tells only when it is complete. */
+/* The archive has the operation only when it is complete. */
 static void put_collected(struct import *im, OTF2_CollectiveOp op, OTF2_CommRef comm, uint32_t root,
 	uint64_t sent, uint64_t received, uint64_t request)
 {
@@ -348,7 +348,7 @@ static void put_transfer(struct import *im, bool write, uint32_t ref, uint64_t b
 		       });
 }
 
-/* One that waits is told of when it is complete: its bytes are known then. */
+/* A blocking one is recorded when it is complete: its bytes are known then. */
 static void begin_transfer(struct import *im, OTF2_IoHandleRef file, OTF2_IoOperationMode mode,
 	OTF2_IoOperationFlag flags, uint64_t bytes, uint64_t matching)
 {

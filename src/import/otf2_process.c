@@ -58,7 +58,7 @@ static void read_local_definitions(OTF2_Reader *reader, OTF2_LocationRef ref)
 	OTF2_Reader_CloseDefReader(reader, defs);
 }
 
-/* At most `limit` events. What libotf2 says when it ends early. */
+/* At most `limit` events. Returns what libotf2 returns when it ends early. */
 static OTF2_ErrorCode read_events(
 	struct import *im, OTF2_Reader *reader, OTF2_EvtReader *events, uint64_t limit, uint64_t *ret_count)
 {
@@ -186,7 +186,7 @@ static struct hyb_header *begin_process(struct import *im, const struct job *job
 	return out;
 }
 
-static void tell(struct import *im, uint64_t count, const char *key, const char *text)
+static void add_note(struct import *im, uint64_t count, const char *key, const char *text)
 {
 	char number[24];
 
@@ -213,9 +213,9 @@ static void end_process(struct import *im)
 		hyb_write_metadata(im->w, "otf2.left_out", counts);
 		note(im, HYB_NOTE_INFO, "records of the archive that are not shown: %s", names);
 	}
-	tell(im, im->backwards, "otf2.backwards",
+	add_note(im, im->backwards, "otf2.backwards",
 		"times of events go backwards in the archive: they are moved up");
-	tell(im, im->lost, "otf2.undefined",
+	add_note(im, im->lost, "otf2.undefined",
 		"events refer to regions, communicators or others that the archive does not define: left "
 		"out");
 }

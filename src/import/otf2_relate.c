@@ -114,7 +114,7 @@ static struct process_def *process_of(const struct defs *d, uint64_t location_re
 	return location ? refs_at(&d->processes, location->process) : NULL;
 }
 
-/* Where nobody says who the ranks are, but there are communicators: the processes as they come. */
+/* If no definition names the ranks, but there are communicators: the processes in their order. */
 static void find_ranks(struct defs *d)
 {
 	const struct group_def *world = d->world.count ? &d->world : NULL;
@@ -182,7 +182,7 @@ bool defs_is_absolute(const struct member_def *member)
 	return (member->mode & OTF2_METRIC_VALUE_MASK) == OTF2_METRIC_VALUE_ABSOLUTE;
 }
 
-/* Numbers that a program tells when it likes are no state of the thread. */
+/* Values that a program records at moments of its own are no state of the thread. */
 static bool is_metric(const struct class_def *class, const struct member_def *member)
 {
 	if (!class->strict && member->source == OTF2_METRIC_TYPE_USER && defs_is_absolute(member))

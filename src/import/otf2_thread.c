@@ -451,7 +451,7 @@ void thread_pause(struct import *im, bool on)
 	uint64_t id = import_text(im, "(not measured)", HYB_REGION_PAUSED);
 	const struct region_def *region = refs_at(&im->d->regions, im->stack[level].region);
 
-	if (region && region->kind == HYB_REGION_PAUSED) /* says so itself */
+	if (region && region->kind == HYB_REGION_PAUSED) /* is a region of its own in the file */
 		return;
 	if (on && level && im->stack[level].region == REF_NONE && im->nodes[im->stack[level].node].key == id)
 		leave_top(im);

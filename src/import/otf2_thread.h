@@ -1,6 +1,6 @@
 /*
  * One process of an archive on its way into a .hyb file: what its threads share, and of the thread that is
- * read its tree of nodes and its open regions. Events are told in the order of the archive; times that go
+ * read its tree of nodes and its open regions. Events are taken in the order of the archive; times that go
  * backwards are moved up, regions that are not left are closed, and both is counted.
  */
 #ifndef HYB_OTF2_IMPORT_THREAD_H

@@ -1,7 +1,8 @@
 /*
- * A leader (the lowest rank of a domain) exchanges messages with rank 0, one leader after the other, and
- * tells the others of its domain, whose clock is the same. The exchange with the shortest round trip counts:
- * the reading of rank 0 was taken somewhere within it, so that its middle is wrong by half of it at most.
+ * A leader (the lowest rank of a clock domain) exchanges messages with rank 0, one leader after the other,
+ * and sends the result to the others of its domain, whose clock is the same. The exchange with the shortest
+ * round trip counts: the reading of rank 0 was taken somewhere within it, so that its middle is wrong by half
+ * of it at most.
  */
 #include "mpi/clocks.h"
 

@@ -1,5 +1,5 @@
 /*
- * How this process's clock stands to that of rank 0, where they are not the same.
+ * Measures the offset of this process's clock from that of rank 0, if they are not the same clock.
  */
 #ifndef HYB_MPI_CLOCKS_H
 #define HYB_MPI_CLOCKS_H
@@ -13,7 +13,7 @@
 void clocks_meet(uint64_t domain);
 /* The same comparison again, in MPI_Finalize, if clocks_meet() was called; ends what it began. */
 void clocks_part(void);
-/* Where definitions are allowed: what the last comparison told. */
+/* Defines the result of the last comparison; where definitions are allowed. */
 void clocks_define(void);
 
 #endif

@@ -1,7 +1,7 @@
 /*
- * Once MPI has completed a request, its handle may be another thread's, for a request of its own. So what a
- * request stands for is taken hold of before MPI is called, and let go behind it. With many requests of
- * which few will complete, and no other thread that calls MPI, only those are looked up afterwards.
+ * Once MPI has completed a request, another thread may get the same handle for a new request. So the entry of
+ * a request is claimed before MPI is called, and released after it. With many requests of which few will
+ * complete, and no other thread that calls MPI, only those are looked up afterwards.
  */
 #include "mpi/completion.h"
 
@@ -168,7 +168,8 @@ void completion_end(struct completion *completion)
 		scratch_give(completion->scratch, completion->scratch_size);
 }
 
-/* Whether it was cancelled, its completion tells: MPICH leaves that in a status as it was. */
+/* MPI_Request_get_status does not record a cancellation, the completion does: MPICH does not set it in this
+ * status. */
 void completion_asked(MPI_Request request, bool done, const MPI_Status *status)
 {
 	handle_slot *slot = request_find(request);

@@ -53,9 +53,9 @@ static void *find_real(const char *name)
 
 static void complain(const char *what)
 {
-	static atomic_flag said = ATOMIC_FLAG_INIT;
+	static atomic_flag reported = ATOMIC_FLAG_INIT;
 
-	if (!atomic_flag_test_and_set(&said))
+	if (!atomic_flag_test_and_set(&reported))
 		dprintf(STDERR_FILENO, "hybrid: MPI calls are not measured: %s\n", what);
 }
 
@@ -174,7 +174,7 @@ static const char *stub_name(unsigned stub)
 	return name;
 }
 
-/* What MPI_Initialized and MPI_Finalized say as long as there is no MPI. */
+/* MPI_Initialized and MPI_Finalized as long as there is no MPI. */
 static int say_no(int *ret_flag)
 {
 	*ret_flag = 0;
@@ -191,7 +191,7 @@ __attribute__((noreturn)) static void *missing(unsigned stub)
 
 static bool find_mpi(const struct hybrid_mpi *api)
 {
-	static atomic_flag said = ATOMIC_FLAG_INIT;
+	static atomic_flag reported = ATOMIC_FLAG_INIT;
 	struct mpi_object first, second;
 	char text[2 * PATH_MAX + 100];
 	unsigned count = mpi_objects(dlsym(RTLD_NEXT, "PMPI_Init"), &first, &second);
@@ -202,7 +202,7 @@ static bool find_mpi(const struct hybrid_mpi *api)
 	if (!mpi)
 		return false;
 	object = first;
-	if (count > 1 && !atomic_flag_test_and_set(&said)) {
+	if (count > 1 && !atomic_flag_test_and_set(&reported)) {
 		snprintf(text, sizeof(text), "two MPIs in one process: %s is used and measured, not %s",
 			first.path, second.path);
 		dprintf(STDERR_FILENO, "hybrid: %s\n", text);

@@ -1,10 +1,10 @@
 /*
- * Identities: all members of a new handle must come to the same one, without a word between them, and no two
- * handles of a world may have the same. A call that all members of a parent make is the n-th such call on it,
- * on each of them (MPI demands the same order): hash of the parent's identity, n, the kind, and the place in
- * the parent of the first member, which tells the parts of a split apart. Where only the new members call,
- * they have also made all earlier handles of the same members together: hash of the members, and again for
- * each that was there before.
+ * Identities. All members of a new handle must compute the same identity without communication, and no two
+ * handles of a world may have the same one. If all members of a parent make the call, it is the n-th such
+ * call on the parent for each of them (MPI demands the same order): the identity is a hash of the parent's
+ * identity, n, the kind, and the rank in the parent of the first member, which differs between the parts of a
+ * split. If only the new members make the call, they have also made all earlier handles of the same members
+ * together: the identity is a hash of the members, hashed again for each handle that was there before.
  *
  * Processes of another world have no world rank here. Those that were spawned are told the identity of the
  * communicator with their parents (spawn.c), and what is made of it follows from that: also, by their places
@@ -35,7 +35,8 @@ static __thread uint32_t made; /* id of what the last creation defined; 0: nothi
 
 void creation_enter(bool measured)
 {
-	/* What is measured is inside of no other: an error handler may have jumped out of that. */
+	/* A measured call is inside of no other: if one is still noted as open, an error handler has jumped
+	 * out of it. */
 	creating = measured ? 1 : creating + 1;
 	made = 0;
 }
@@ -204,8 +205,8 @@ static void set_identity_of_groups(struct handle *handle, uint64_t from, uint64_
 }
 
 /*
- * Of all members. Which group of an inter-communicator is the first one is told by who is in front in the
- * world, so that both sides have them in the same order.
+ * Of all members. The first group of an inter-communicator is the one with the lowest world rank, so that
+ * both sides have them in the same order.
  */
 static void set_gathered_identity(struct handle *handle, uint64_t salt)
 {
@@ -347,14 +348,14 @@ void comm_met(MPI_Comm comm, const char *name)
 
 void comm_parent(MPI_Comm comm)
 {
-	const char *told = getenv(LAUNCH_SPAWNED);
+	const char *inherited = getenv(LAUNCH_SPAWNED);
 	struct handle *handle = handle_find(handle_key(comm)) ? NULL : describe_new(comm);
 
 	if (!handle)
 		return;
 	set_gathered_identity(handle, 0);
-	if (told && handle->remote) {
-		handle->identity = strtoull(told, NULL, 16);
+	if (inherited && handle->remote) {
+		handle->identity = strtoull(inherited, NULL, 16);
 		handle->second = true;
 		bridge_keep(handle, comm);
 	}
@@ -391,7 +392,7 @@ void file_opened(MPI_Comm parent, MPI_File file, const char *path)
 	publish(handle, handle_key(file), identity, path);
 }
 
-/* A window or file that nobody saw made. */
+/* A window or file whose creation was not seen. */
 static struct handle *meet(uint64_t key, enum hyb_handle_kind kind, MPI_Group group)
 {
 	struct handle *handle = handle_new(kind);

@@ -37,7 +37,8 @@ struct handle {
 /* NULL: not known. No definition. */
 struct handle *handle_find(uint64_t key);
 
-/* A handle that the program used with success; what nobody saw made gets defined. NULL: no memory. */
+/* A handle that the program used with success; it is defined if its creation was not seen. NULL: no
+ * memory. */
 struct handle *comm_handle(MPI_Comm comm);
 struct handle *win_handle(MPI_Win win);
 struct handle *file_handle(MPI_File file);
@@ -75,7 +76,7 @@ static inline uint32_t handle_peer(const struct handle *handle, int rank)
  *
  * To be called also while the program has paused: the others count on.
  */
-void creation_enter(bool measured); /* what begin() said */
+void creation_enter(bool measured); /* the result of begin() */
 bool creation_leave(bool measured);
 /* Between api->end() and api->leave(), behind comm_created() and the like. */
 void creation_record(void);

@@ -18,7 +18,7 @@ struct mpi_wrapper {
 	void *code;
 };
 
-/* What the stub library tells of the loaded objects. */
+/* What the stub library knows of the loaded objects. */
 struct mpi_finder {
 	/* Where MPI has "PMPI_Send", "mpi_attr_get_" or a variable; NULL: nowhere. */
 	void *(*real)(const char *name);

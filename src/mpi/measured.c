@@ -1,7 +1,7 @@
 /*
  * `mpiexec -n 1 hybrid-run ./a : -n 3 ./a` measures rank 0 alone; so does a rank that lost LD_PRELOAD, or has
- * MPI linked into it. Each rank that is measured says so in a file of the experiment before MPI_Init, in a
- * line "RANK SIZE PID". Several launches may do so in one experiment: lines of processes that are gone do not
+ * MPI linked into it. Each rank that is measured adds a line "RANK SIZE PID" to a file of the experiment
+ * before MPI_Init. Several launches may do so in one experiment: lines of processes that are gone do not
  * count.
  */
 #include "mpi/measured.h"
@@ -25,7 +25,7 @@ struct seen {
 	uint8_t bits[MOST / 8];
 };
 
-/* Where the file is, and who this process is. False: files do not tell whether all are measured. */
+/* Where the file is, and who this process is. False: files cannot show whether all are measured. */
 static bool find_file(char path[PATH_MAX], struct launch_place *ret)
 {
 	const char *directory = getenv("HYBRID_DIR");

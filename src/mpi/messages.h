@@ -118,7 +118,8 @@ static inline struct operation operation_recv(MPI_Comm comm, const MPI_Status *s
 	return operation_received(comm_handle(comm), status);
 }
 
-/* A receive that begins: MPI_Irecv, MPI_Recv_init. What comes, the status will tell. */
+/* A receive that begins: MPI_Irecv, MPI_Recv_init. The status at its completion has the size and the
+ * source. */
 static inline struct operation operation_post(
 	MPI_Comm comm, int source, int tag, MPI_Count count, MPI_Datatype type)
 {
@@ -177,7 +178,7 @@ static inline struct operation operation_io(
 uint64_t file_offset(MPI_File file, MPI_Offset offset);
 /* Of the individual pointer, before the call that moves it (behind begin()). 0: not known. No definition. */
 uint64_t file_position(MPI_File file);
-/* ..._begin says where, ..._end asks. */
+/* Split collectives: ..._begin stores the offset, ..._end reads it. */
 void file_split_begin(MPI_File file, uint64_t offset);
 uint64_t file_split_end(MPI_File file);
 

@@ -1,8 +1,8 @@
 /*
  * MPI for the wrappers: mpi.h of the ABI that the library is for (HYB_MPI_MPICH or HYB_MPI_OPENMPI), and
- * PMPI_X, which are MPI's own functions, called by pointers: the library is not linked to any MPI, it is told
- * where the one of the process has them. So MPI_COMM_WORLD and the like are no constants: no initialisers, no
- * case labels. Linked to a program in front of its MPI (HYB_MPI_LINKED), PMPI_X is what it is.
+ * PMPI_X, which are MPI's own functions, called by pointers: the library is not linked to any MPI, but gets
+ * the addresses in the one of the process. So MPI_COMM_WORLD and the like are no constants: no initialisers,
+ * no case labels. Linked to a program in front of its MPI (HYB_MPI_LINKED), PMPI_X is what it is.
  *
  * All of src/mpi includes this, not mpi.h, and calls PMPI_X, never MPI_X.
  */

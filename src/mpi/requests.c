@@ -60,7 +60,7 @@ static uint64_t new_number(void)
 static void begin(struct request *request)
 {
 	struct mpi_message *message = &request->operation.message;
-	uint64_t taken = message->request; /* MPI_Mprobe said that it began */
+	uint64_t taken = message->request; /* MPI_Mprobe recorded that it began */
 
 	request->number = taken ? taken : new_number();
 	request->active = true;
@@ -78,9 +78,9 @@ static void begin(struct request *request)
 /* The status of MPI_Isendrecv is not its own; what was asked for is known, and that it has come. */
 static struct operation received_blindly(const struct operation *posted)
 {
-	static atomic_flag said = ATOMIC_FLAG_INIT;
+	static atomic_flag reported = ATOMIC_FLAG_INIT;
 
-	if (!atomic_flag_test_and_set(&said))
+	if (!atomic_flag_test_and_set(&reported))
 		api->note(HYB_NOTE_WARNING,
 			"MPICH does not tell what MPI_Isendrecv received: sizes are those of the buffers");
 	if (posted->message.peer != HYB_PEER_NONE && posted->message.tag != MPI_ANY_TAG)
@@ -167,7 +167,7 @@ static void pass(const struct operation *operation, const struct operation *rece
 	struct request request;
 
 	if (operation->message.op == HYB_MESSAGE_RECV || receive) {
-		/* Neither MPI does that; its status could not be told from others'. */
+		/* Neither MPI does that; nothing would distinguish its status from others. */
 		api->untracked();
 		return;
 	}

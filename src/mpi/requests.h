@@ -19,7 +19,7 @@ struct request {
 	bool cancelling; /* MPI_Cancel was called: its status is worth asking */
 };
 
-/* The requests of MPI_Isend, MPI_Irecv, MPI_Ibcast, MPI_Rput, MPI_File_iread ...: says what began. */
+/* The requests of MPI_Isend, MPI_Irecv, MPI_Ibcast, MPI_Rput, MPI_File_iread ...: records what began. */
 void request_started(MPI_Request request, const struct operation *operation);
 /* MPI_Isendrecv, MPI_Isendrecv_replace: operation_send() and operation_post(). */
 void request_started_both(MPI_Request request, const struct operation *send, const struct operation *receive);
@@ -38,7 +38,7 @@ struct matched {
 	uint64_t number;
 };
 
-/* MPI_Mprobe, MPI_Improbe (flag is true): says that a receive began. */
+/* MPI_Mprobe, MPI_Improbe (flag is true): records that a receive began. */
 void message_matched(MPI_Message message, MPI_Comm comm);
 /* Before PMPI_Mrecv, PMPI_Imrecv, which end the handle: `on` is NULL if it is not known. No definition.
  */
@@ -49,7 +49,7 @@ struct operation operation_post_matched(const struct matched *what, MPI_Count co
 /* For completion.c: where the request is kept (see handle_map.h); NULL: it is not followed. */
 handle_slot *request_find(MPI_Request request);
 struct request *request_at(handle_slot *slot);
-/* It is complete: says what that means, if it was active. */
+/* It is complete: records what that means, if it was active. */
 void request_complete(struct request *request, const MPI_Status *status);
 
 /* By world_meet(): which handle this MPI gives out for all requests that are complete at once. */

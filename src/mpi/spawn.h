@@ -1,6 +1,6 @@
 /*
- * MPI_Comm_spawn: children are measured as their parents are, and know what the parents take for the identity
- * of the communicator between them.
+ * MPI_Comm_spawn: children are measured as their parents are, and get the identity of the communicator
+ * between them.
  *
  * Launchers start children with the environment that they had themselves, which nobody can add to. So the
  * root has them start /usr/bin/env in front of each program, with our variables: what fork and exec would
@@ -20,8 +20,7 @@ struct spawn {
 
 /*
  * Before api->begin(). Puts words of ours in the place of the program's, where they are to be handed on: not
- * elsewhere than at the root, nor for a command that is not found here and now, whose failure is MPI's to
- * tell.
+ * elsewhere than at the root, nor for a command that is not found here and now, whose failure MPI reports.
  */
 void spawn_one(
 	struct spawn *spawn, MPI_Comm comm, int root, const char **command, char ***argv, MPI_Info info);

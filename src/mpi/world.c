@@ -25,8 +25,8 @@ static uint64_t random_number(void)
 }
 
 /*
- * One collective call tells all: rank 0's random number (the others have 0), and the greatest and least clock
- * domain. A process that does not know its domain has one of its own.
+ * One collective call gives all ranks rank 0's random number (the others have 0), and the greatest and least
+ * clock domain. A process that does not know its domain has one of its own.
  */
 static void speak(void)
 {
@@ -115,7 +115,8 @@ void world_part(void)
 
 #if MPI_VERSION >= 4
 
-/* What the ranks of a job have in common, and no other job of the experiment, as far as launchers tell. */
+/* A number that the ranks of a job share with no other job of the experiment, from the launchers'
+ * variables. */
 static uint64_t job_identity(void)
 {
 	static const char *const names[] = {"PMIX_NAMESPACE", "PMI_JOBID", "SLURM_JOB_ID", "SLURM_STEP_ID"};

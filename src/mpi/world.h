@@ -21,15 +21,15 @@ struct world {
 };
 extern struct world world;
 
-/* Before PMPI_Init() or PMPI_Init_thread(), also where begin() said false: tells the other ranks of this one.
- */
+/* Before PMPI_Init() or PMPI_Init_thread(), also if begin() returned false: announces this rank to the
+ * others. */
 void world_announce(void);
 
 /*
  * After PMPI_Init() or PMPI_Init_thread() succeeded:
  *	world_meet(), collective over MPI_COMM_WORLD, in front of api->end();
  *	world_define() where definitions are allowed.
- * Both in any case, also where begin() said false: the other ranks wait for it.
+ * Both in any case, also if begin() returned false: the other ranks wait for it.
  */
 void world_meet(void);
 void world_define(void);

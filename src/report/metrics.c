@@ -1,4 +1,4 @@
-/* What there is to say of metrics beside their values: which there are, and where the first one is hot. */
+/* Lines about metrics beside their values: the list of metrics, and the hot spots of the first one. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
@@ -114,7 +114,7 @@ static void add_hot(struct text *text, const struct profile_row *row, double sha
 	while (length && ((unsigned char)row->name[length] & 0xc0) == 0x80)
 		length--; /* not in the middle of a UTF-8 character */
 	text_add(text, "%s%.*s%s", first ? "" : ", ", length, row->name, row->name[length] ? "..." : "");
-	if (row->guess) /* says little without the module */
+	if (row->guess) /* a guess means little without the module */
 		text_add(text, "~ (%s)", path_base(row->module));
 	text_add(text, " %s", text_percent((uint64_t)(share * 1e9), 1000000000, n));
 }

@@ -28,7 +28,7 @@ static int print_nodes(struct style *style, struct sheet *sheet)
 	return report_tree(style, sheet);
 }
 
-/* Whether the first metric that was asked for says in which order things stand. */
+/* Whether rows are ordered by the first metric that was asked for. */
 static bool is_ordered(const struct report_options *o, const struct column_set *set)
 {
 	return set->shown_count && o->sort <= PROFILE_SORT_EXCLUSIVE;

@@ -63,7 +63,7 @@ struct report_inputs {
 	struct findings *findings; /* see analysis/finding.h; NULL: not made */
 };
 
-/* report/options.c. 0: go on; 1: all is done (--help); -1: wrong usage, was said. */
+/* report/options.c. 0: go on; 1: all is done (--help); -1: wrong usage, after a message. */
 int report_options_parse(struct report_options *options, int argc, char **argv);
 
 /* How the profile is to be made for the view; refers to the options. */
@@ -135,7 +135,7 @@ struct report_over {
 
 /* --------------- report/mpi.c, report/messages.c, report/ranks.c */
 
-/* Whole views, as the options say: text, JSON or CSV. 0, or HYB_ENOMEM. */
+/* Whole views, in the form that the options choose: text, JSON or CSV. 0, or HYB_ENOMEM. */
 int report_mpi(struct style *style, const struct report_options *options, const struct profile *profile);
 int report_messages(struct style *style, const struct report_options *options, const struct profile *profile);
 int report_ranks(struct style *style, const struct report_options *options, const struct profile *profile);
@@ -162,7 +162,7 @@ void report_unmatched(
 
 /* ---------------------------------------------------- report/walk.c */
 
-/* What a walk sees of a tree, and whom it tells. */
+/* How a walk gets at a tree, and the callbacks that it makes. */
 struct walker {
 	const void *tree;
 	void (*links)(const void *tree, uint32_t i, uint32_t *ret_child, uint32_t *ret_next);
@@ -171,21 +171,21 @@ struct walker {
 	void *data;
 	/* Called for each visible node, parents first; `walk` has its depth and the guides. */
 	void (*enter)(const struct walker *walker, uint32_t i);
-	/* Whether what is left out below `parent` is worth a word; NULL: never. */
+	/* Whether hidden() is called for what is left out below `parent`; NULL: never. */
 	bool (*rest)(const struct walker *walker, uint32_t parent);
 	/* Called behind the visible children of such a parent: so many were left out. */
 	void (*hidden)(const struct walker *walker, uint32_t parent, uint32_t hidden);
 	/* State of the walk, for the callbacks. */
 	struct walk_level *levels;
-	size_t level; /* of the node told of; the root has 0 */
+	size_t level; /* of the current node; the root has 0 */
 };
 
 /* levels[n] is about the node of level n on the way to where the walk is. */
 struct walk_level {
 	uint32_t node;
-	uint32_t next; /* visible sibling to tell of after it, or 0 */
+	uint32_t next; /* visible sibling that comes after it, or 0 */
 	uint32_t hidden; /* siblings left out so far */
-	bool rest; /* a word about them follows */
+	bool rest; /* hidden() will be called for them */
 	bool last; /* nothing is printed behind it at its level */
 	bool only; /* nor in front of it */
 	bool chained; /* for the callbacks: stands below its parent without a step to the right */
@@ -194,7 +194,7 @@ struct walk_level {
 /* Depth-first over visible nodes, without recursion. 0 or HYB_ENOMEM. */
 int report_walk(struct walker *walker);
 
-/* The lines that lead from the node that it tells of to the parent; columns taken. */
+/* Prints the lines that lead from the current node to its parent; returns the columns taken. */
 int walk_guides(const struct style *style, const struct walker *walker);
 
 #endif

@@ -1,4 +1,5 @@
-/* Metrics as columns of trees and tables. */
+/* Trees and tables with metrics as columns: computes the cells, the order and the widths that text, JSON and
+ * CSV print. */
 #ifndef HYB_REPORT_SHEET_H
 #define HYB_REPORT_SHEET_H
 
@@ -6,8 +7,8 @@
 #include "profile/views/fields.h"
 #include "report.h"
 
-/* The columns of these metrics that the options ask for, said on standard error if they are wrong. 0, -1 or
- * HYB_ENOMEM. */
+/* Makes the columns that the options ask for, of these metrics. Wrong ones are reported on standard error. 0,
+ * -1 or HYB_ENOMEM. */
 int report_columns(struct column_set *set, const struct report_options *options,
 	const struct profile_metric *metrics, size_t count);
 
@@ -29,10 +30,12 @@ struct sheet_column {
 	bool hot; /* large shares are coloured */
 	int width; /* < 0: from the left */
 	const char *heading;
-	unsigned drop; /* where there is no room the lowest goes first; 0: it stays */
+	unsigned drop; /* if there is no room, columns with the lowest number are left out first; 0: never
+			  left out */
 };
 
-/* Values of all columns for all things; one more row, behind the last, is for what is left out. */
+/* The values of all columns for all things. One more row behind the last one holds the sum of what is left
+ * out. */
 struct sheet {
 	const struct report_options *options;
 	const struct column_set *set;
@@ -41,9 +44,9 @@ struct sheet {
 	const struct profile_value *values;
 	size_t count, metrics;
 	double *inclusive, *exclusive; /* thing * set->count + column */
-	double *size; /* by thing: by what it is shown, and which share it is */
-	double whole; /* 100 % of that */
-	bool by_exclusive; /* order and size are those of the thing alone */
+	double *size; /* by thing: the value that is compared with the threshold and gives the share */
+	double whole; /* the value of `size` that is 100 % */
+	bool by_exclusive; /* order and `size` are by the exclusive value */
 	unsigned view; /* enum field_view */
 	uint64_t time, waited, least; /* ns: of all; of that outside all probes; what is less is left out */
 	struct profile_values rest; /* of the row behind the last: its inclusive time */

@@ -99,7 +99,7 @@ static void add_metric(struct sheet *s, size_t shown)
 {
 	size_t metric = s->set->shown[shown];
 	const struct column *c = &s->set->items[metric];
-	bool alone = s->view != FIELD_REVERSE; /* of ways up what nodes have alone says nothing */
+	bool alone = s->view != FIELD_REVERSE; /* in the reverse tree exclusive values have no meaning */
 
 	add(s, (struct sheet_column){.metric = metric,
 		       .hot = !shown && !alone,

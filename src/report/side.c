@@ -36,7 +36,7 @@ int report_failed(const char *text)
 	return -1;
 }
 
-/* The first failure is said. */
+/* Keeps the first failure, which is the one that is printed. */
 static void fail(struct part *part, int code, const char *text)
 {
 	if (part->error.code)
@@ -189,7 +189,7 @@ static void take(void *data, const struct blob *blob)
 		fail(part, HYB_EFORMAT, "another rank's part came in pieces: out of memory there?");
 }
 
-/* What the ranks tell each other of clocks: who, of which experiment, and what the reader packed. */
+/* What ranks exchange about clocks: their number, the experiment, and what the reader packed. */
 static void put_clocks(const struct part *part, int rank, struct blob *to)
 {
 	const struct report_inputs *inputs = &part->side->inputs;
@@ -256,7 +256,7 @@ static void make_part(struct part *part, const struct ranks *ranks, char *const 
 
 /* ------------------------------------------------------------------ rank 0 */
 
-/* What only all ranks together know. */
+/* Computes what needs the files of all ranks. */
 static void finish(struct part *part, const struct report_options *o)
 {
 	struct report_inputs *inputs = &part->side->inputs;
@@ -275,7 +275,7 @@ static void finish(struct part *part, const struct report_options *o)
 	}
 }
 
-/* Nothing is open yet. Views that say nothing of messages match none, unless it is their matter. */
+/* Nothing is open yet. Messages are matched only for views that show them. */
 static struct report_inputs inputs_of(const struct report_options *o)
 {
 	bool asked = o->view == REPORT_QUALITY || o->view == REPORT_UNMATCHED;

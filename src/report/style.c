@@ -90,7 +90,7 @@ static size_t columns_of(const struct style *style, const char *text)
 	return n;
 }
 
-/* Names come from the measured program: nothing in them may steer a terminal. */
+/* Names come from the measured program: control characters in them must not reach the terminal. */
 static void put_safe(const struct style *style, const char *text, size_t from, size_t to)
 {
 	size_t column = 0;

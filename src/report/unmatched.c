@@ -104,7 +104,7 @@ static void put_text(const struct style *style, const struct quality_match *m)
 	uint64_t all, start;
 	char n[FIGURE_SIZE];
 
-	if (!m->experiment) /* the quality block said why */
+	if (!m->experiment) /* the quality block has the reason */
 		return;
 	start = first_start(m->experiment);
 	put_lone_rows(style, &m->matching, start);

@@ -1,4 +1,4 @@
-/* --check: what can be measured here, in plain words. */
+/* --check: lists what can be measured on this machine. */
 #ifndef RUN_CHECK_H
 #define RUN_CHECK_H
 

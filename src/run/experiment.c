@@ -277,8 +277,8 @@ static void put_beginning(FILE *out, const struct experiment *e, const struct op
 	}
 }
 
-/* A path below the experiment. The name is short, the path was one of the kernel's: it fits or open() says
- * so. */
+/* A path below the experiment. The name is short, the path was one of the kernel's: it fits, or open()
+ * fails. */
 static void path_in(const struct experiment *e, const char *name, char ret[PATH_MAX + 32])
 {
 	snprintf(ret, PATH_MAX + 32, "%s/%s", e->path, name);
@@ -315,7 +315,7 @@ int experiment_begin(const struct experiment *e, const struct options *options, 
 	return close_record(e, out);
 }
 
-/* Of what ranks told one another there. */
+/* Removes the files by which ranks found each other. */
 static void remove_marks(const struct experiment *e)
 {
 	char path[PATH_MAX + 32];

@@ -39,13 +39,14 @@ int experiment_end_ranks(const struct experiment *experiment, const struct ranks
 /* Adds how it went: on a disk that the run has filled there is room for that. 0 or -1, as above. */
 int experiment_end(const struct experiment *experiment, const struct outcome *outcome);
 
-/* Keeps the kernel's vdso: addresses in it are named after the run, maybe elsewhere. 0 or -1, as above. */
+/* Keeps a copy of the kernel's vdso, since addresses in it are named after the run, maybe on another machine.
+ * 0 or -1, as above. */
 int experiment_save_vdso(const struct experiment *experiment);
 
 /* Takes back what the functions above made. */
 void experiment_discard(const struct experiment *experiment);
 
-/* Whether there is nothing in the directory, or nothing to be seen. */
+/* Whether the directory is empty, or cannot be read. */
 bool experiment_is_empty(const char *path);
 
 /* How it ended: "exit 0", "signal SIGTERM". `status` is as of wait(). */

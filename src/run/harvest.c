@@ -192,7 +192,7 @@ static void read_chunk(
 		read_process(r, &head.header);
 }
 
-/* Chunks of a process stand behind the one that says who it is, those of others maybe between them. */
+/* The chunks of a process come after its PROCESS chunk, maybe with those of others between them. */
 static void read_chunks(struct reading *r, int fd, uint64_t end)
 {
 	struct hyb_chunk chunk;

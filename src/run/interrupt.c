@@ -120,7 +120,7 @@ void interrupt_measure(bool timer, unsigned *ret_interrupt, unsigned *ret_signal
 	if (interrupt)
 		*ret_interrupt = interrupt;
 	*ret_signal = measure_signal();
-	/* One may still be on its way: it is thrown away with this. */
+	/* A signal may still be pending: this discards it. */
 	action.sa_handler = SIG_IGN;
 	sigaction(SIGNAL, &action, NULL);
 	sigprocmask(SIG_SETMASK, &mask, NULL);

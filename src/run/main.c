@@ -123,7 +123,7 @@ static int set_variable(const char *name, const char *value)
 	return value ? setenv(name, value, 1) : unsetenv(name);
 }
 
-/* What sampling takes from the kernel, so that the runtime can keep the budget, and say what it took. */
+/* Measures what a sample costs in the kernel, so that the runtime can keep the budget and record the cost. */
 static void print_prices(const struct options *options, FILE *out)
 {
 	bool timer = !strcmp(options->source, "timer") || !strcmp(options->source, "wall");
@@ -157,7 +157,7 @@ static int set_options(const struct options *options)
 	return realpath(options->filter, filter) ? setenv("HYBRID_FILTER", filter, 1) : -1;
 }
 
-/* Open MPI gives its ranks on other hosts no more of the environment than it is told to. */
+/* Open MPI passes only the variables that are named in its options on to ranks on other hosts. */
 static int set_openmpi(char **command)
 {
 	static const char name[] = "OMPI_MCA_mca_base_env_list";
@@ -243,7 +243,8 @@ static void finish_with(const struct run *run, const struct outcome *outcome, co
 		print_report(&run->tools, &run->experiment);
 }
 
-/* One rank of a launch speaks for all, but one that failed for itself: its launcher may kill the rest now. */
+/* One rank of a launch prints the summary for all. A rank that failed prints its own, since its launcher may
+ * kill the rest now. */
 static void finish_rank(const struct run *run, const struct outcome *outcome)
 {
 	struct harvest harvest = {0};
@@ -256,7 +257,7 @@ static void finish_rank(const struct run *run, const struct outcome *outcome)
 		ranks_release(&ranks);
 		harvest_release(&harvest);
 	} else if (outcome->status && ranks.failed == 1 && !run->options.quiet) {
-		summary_say_failed(&run->experiment, &run->launch, outcome->status);
+		summary_failed(&run->experiment, &run->launch, outcome->status);
 	}
 }
 

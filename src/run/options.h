@@ -11,7 +11,7 @@
 enum options_result {
 	OPTIONS_OK = 0,
 	OPTIONS_DONE = 1, /* help or version was printed */
-	OPTIONS_BAD = -1, /* wrong usage; a line on stderr says what */
+	OPTIONS_BAD = -1, /* wrong usage, after a line on stderr */
 };
 
 enum options_mode {

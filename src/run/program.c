@@ -161,9 +161,8 @@ static void set_obstacle(struct program *program, enum hyb_unmeasured why, const
 }
 
 /*
- * Where the dynamic linker could not load the runtime it would say so on the
- * program's stderr; another C library would load it, miss glibc's functions
- * and not start the program.
+ * If the dynamic linker could not load the runtime it would complain on the program's stderr; another C
+ * library would load it, miss glibc's functions and not start the program.
  */
 static void inspect_elf(struct program *program, int fd, const ElfW(Ehdr) * elf)
 {

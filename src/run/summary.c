@@ -73,7 +73,7 @@ static bool stands_between(const struct summary *s)
 }
 
 /* Of a process of another namespace nobody knows here which it is: without an obstacle only that none left a
- * file says that there was one. */
+ * file shows that there was one. */
 static const char *why_not_measured(const struct summary *s)
 {
 	if (s->program->obstacle[0])
@@ -190,7 +190,7 @@ void summary_say(const struct summary *s, const char *report)
 	say_next(s->experiment, report);
 }
 
-void summary_say_failed(const struct experiment *experiment, const struct launch *launch, int status)
+void summary_failed(const struct experiment *experiment, const struct launch *launch, int status)
 {
 	char text[64], host[64] = "";
 

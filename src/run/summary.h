@@ -1,4 +1,4 @@
-/* The lines that hybrid-run says at the end. */
+/* The lines that hybrid-run prints at the end. */
 #ifndef RUN_SUMMARY_H
 #define RUN_SUMMARY_H
 
@@ -18,7 +18,7 @@ struct summary {
 /* How much was measured, of what; what went wrong; `report`: the command to type next. */
 void summary_say(const struct summary *summary, const char *report);
 
-/* A rank failed while others still run, and will not be asked any more if the launcher kills them now. */
-void summary_say_failed(const struct experiment *experiment, const struct launch *launch, int status);
+/* A rank failed while others still run, which leave no summary if the launcher kills them now. */
+void summary_failed(const struct experiment *experiment, const struct launch *launch, int status);
 
 #endif

@@ -78,7 +78,7 @@ static int find_below(struct making *m)
 	return r;
 }
 
-/* Asked for in the order in which they were told, twice. */
+/* Called for each part in the order of `parts`, in two passes. */
 static const uint32_t *places_of(void *data, const struct hyb_location_info *location)
 {
 	struct making *m = data;
@@ -143,7 +143,7 @@ static int check(struct making *m)
 	return HYB_EEMPTY;
 }
 
-/* What was wrong was said. */
+/* The line about what is wrong was printed. */
 static int choose_columns(struct making *m, const struct profile *profile)
 {
 	size_t count;

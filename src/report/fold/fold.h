@@ -25,14 +25,14 @@ struct report_fold {
 	struct tree below; /* node 0 is the region; what is below it, by whatever path it was called */
 	struct profile_node region;
 	const char *along; /* metric that is taken for time, or NULL */
-	struct column_set set; /* as the options say */
+	struct column_set set; /* from the options */
 	struct report_fold_column *columns;
 	size_t column_count;
 };
 
 /*
  * Finds the region in the finished profile of the inputs and folds it. To be freed by the caller; NULL: an
- * error, *err is a line that says what to do, empty if it was said. The inputs outlive it.
+ * error; *err has a line with what to do, empty if it was printed. The inputs outlive it.
  */
 struct report_fold *report_fold_make(
 	const struct report_inputs *inputs, const struct profile *profile, struct hyb_error *err);

@@ -8,7 +8,7 @@
 #define PLOT_ROWS 5u /* lines of a plot */
 #define PLOT_MARGIN 12u /* columns in front of it */
 #define PLOT_WIDEST 80u
-#define LETTERS 10u /* places that are told apart in the plot */
+#define LETTERS 10u /* places that have a letter of their own in the plot */
 #define CELL 18 /* columns of a metric in the table */
 
 /* ------------------------------------------------------------------------ head */
@@ -85,8 +85,8 @@ static void put_notes(const struct style *style, const struct report_fold *f)
 			figure_number(fold->incomplete, n), text_plural(fold->incomplete));
 	text_line(style, INK_WARN, "note", &text);
 	if (empty_rows(fold))
-		text_add(&text, "%u of %u parts without a sample: there is nothing to say of them",
-			empty_rows(fold), FOLD_ROWS);
+		text_add(&text, "%u of %u parts without a sample: nothing is known of them", empty_rows(fold),
+			FOLD_ROWS);
 	text_line(style, INK_WARN, "note", &text);
 }
 

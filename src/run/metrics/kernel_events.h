@@ -13,8 +13,8 @@ bool kernel_event_find(const char *name, struct papi_event *ret);
 /* Whether it is such an event, and ":" and more behind it. */
 bool kernel_event_modified(const char *name);
 
-/* Event `i`, by the name that is listed; false behind the last. Whether it can be counted only trying tells.
- */
+/* Event `i`, by the name that is listed; false behind the last. Whether it can be counted, only perf_try()
+ * shows. */
 bool kernel_event_at(size_t i, struct papi_event *ret);
 
 #endif

@@ -117,7 +117,7 @@ static void sweep(const char *own_key)
 	closedir(dir);
 }
 
-/* The first rank: makes the directory, then tells the others. */
+/* The first rank: makes the directory, then the marker by which the others find it. */
 static int found(const char *program, const struct launch *launch, const char *marker, struct experiment *e)
 {
 	char claim[PATH_ROOM];

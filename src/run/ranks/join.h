@@ -18,13 +18,13 @@
  */
 int join_create(const char *wanted, const char *program, const struct launch *launch, struct experiment *ret);
 
-/* Says in the experiment that this rank begins. 0, or -1 after a line on stderr. */
+/* Records in the experiment that this rank begins. 0, or -1 after a line on stderr. */
 int join_begin(const struct experiment *experiment, const struct launch *launch, char **command);
 
 /*
- * Says how it ended. True for one rank of the launch, after all others have ended: `ret` is all their
- * outcomes then, and the caller's to release. Else `failed` and no more in it: how many on this host have
- * failed so far, this one among them.
+ * Records how this rank ended. True for one rank of the launch, after all others have ended: `ret` is all
+ * their outcomes then, and the caller's to release. Else `failed` and no more in it: how many on this host
+ * have failed so far, this one among them.
  */
 bool join_end(const struct experiment *experiment, const struct launch *launch, const struct outcome *outcome,
 	struct ranks *ret);

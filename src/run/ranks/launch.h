@@ -13,7 +13,7 @@ struct launch {
 };
 
 /*
- * What the environment says, and where that does not name the launch, the process that started it.
+ * Finds the launch from the environment; if that does not name the launch, from the process that started it.
  * No communication.
  */
 void launch_find(struct launch *ret);

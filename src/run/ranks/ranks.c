@@ -109,7 +109,7 @@ static void read_line(struct ranks *ranks, const char *line, const char *host, b
 		}
 }
 
-/* What the text of one host says. The name is "ranks-HOST-NUMBER". */
+/* Parses the lines of one host. The name is "ranks-HOST-NUMBER". */
 static void read_text(struct ranks *ranks, char *text, const char *name, bool here)
 {
 	const char *begin = name + sizeof(PREFIX) - 1, *end = strrchr(name, '-');
@@ -155,8 +155,8 @@ static bool was_dead(const struct ranks *before, const struct rank *rank)
 	return false;
 }
 
-/* `before` is an earlier reading: who was gone then, and still has not ended now, did not tell before it
- * went. */
+/* `before` is an earlier reading: a hybrid-run that was gone then, and has no line of its end now, died
+ * without writing one. */
 static void count(struct ranks *ranks, const struct ranks *before)
 {
 	for (uint32_t i = 0; i < ranks->count; i++) {

@@ -1,7 +1,7 @@
 /*
- * What becomes of the ranks of a launch: each hybrid-run appends a line when it begins and one when it ends
- * to a file of its host in the experiment, `ranks-HOST-NUMBER`. The last one to end sums them up in the file
- * `experiment` and removes them; what is left over tells of a launch that was killed.
+ * A record of how the ranks of a launch ended: each hybrid-run appends a line when it begins and one when it
+ * ends to a file of its host in the experiment, `ranks-HOST-NUMBER`. The last one to end sums them up in the
+ * file `experiment` and removes them; files that are left over are of a launch that was killed.
  */
 #ifndef RUN_RANKS_H
 #define RUN_RANKS_H
@@ -20,7 +20,7 @@ struct rank {
 	uint64_t start; /* of its hybrid-run, as process_start() */
 	bool here; /* on this host */
 	bool ended; /* the rest is known */
-	bool dead; /* its hybrid-run is gone without a word; only for those on this host */
+	bool dead; /* its hybrid-run is gone and left no line of its end; only for those on this host */
 	int status; /* as of wait() */
 	uint64_t wall, user, system; /* ns */
 	long max_rss; /* KiB */

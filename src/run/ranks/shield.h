@@ -1,5 +1,5 @@
 /*
- * The status of a rank under MPICH's launcher (hydra) where one ends without MPI_Finalize.
+ * Keeps the exit status of a rank that ends without MPI_Finalize under MPICH's launcher (hydra).
  *
  * hydra sees that the rank's connection is closed, kills the process groups of all ranks, hybrid-run with its
  * program, and leaves whom it killed out of its own status, which is that of who ended first. But who is dead
