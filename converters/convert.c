@@ -26,7 +26,7 @@ static void catch_signals(void)
 	for (size_t i = 0; i < sizeof(numbers) / sizeof(*numbers); i++)
 		if (!sigaction(numbers[i], NULL, &before) && before.sa_handler != SIG_IGN)
 			sigaction(numbers[i], &action, NULL);
-	signal(SIGXFSZ, SIG_IGN); /* a write that fails is an error, and said as such */
+	signal(SIGXFSZ, SIG_IGN); /* a write that fails is reported as an error */
 	signal(SIGPIPE, SIG_IGN);
 }
 

@@ -22,13 +22,13 @@ struct convert_options {
 	bool force, quiet;
 };
 
-/* 0; 1: nothing is left to do (--help); -1: wrong usage, it was said. */
+/* 0; 1: nothing is left to do (--help); -1: wrong usage, after a message. */
 int convert_options_parse(struct convert_options *options, int argc, char **argv);
 
 /*
  * What is under construction stands beside the final place under another name, and is renamed when it is
  * whole; a file's bytes are on the disk then. Standard output ("-"), devices and pipes are written to as they
- * are. All functions say themselves on stderr what went wrong, and return 0 or -1.
+ * are. All functions return 0, or -1 after a line on stderr.
  */
 struct output {
 	const char *final; /* the user's */
@@ -48,7 +48,7 @@ int output_finish(struct output *output);
 /* What it is called in messages. */
 const char *output_name(const struct output *output);
 
-/* 0, or says why the file cannot be written. */
+/* 0, or -1 after a line about why the file cannot be written. */
 int output_check(const struct output *output);
 
 /* Removes what was written so far, if output_finish() did not succeed. */

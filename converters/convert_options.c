@@ -45,7 +45,7 @@ static const char usage_rest[] =
 	"  --counters rate        growth a second, for viewers that do not\n"
 	"\n"
 	"  -j, --threads N      convert so many threads' traces at a time (default: one for each core)\n"
-	"  -q, --quiet          say nothing but errors\n"
+	"  -q, --quiet          print nothing but errors\n"
 	"  -h, --help           this text\n"
 	"      --version        the version\n"
 	"\n"
@@ -127,7 +127,7 @@ static int take_threads(struct convert_options *options, const char *text)
 	return 0;
 }
 
-/* `wanted`: what a function of values says of that of the option. */
+/* `wanted`: NULL, or what the check of the option's value wants instead. */
 static int check_value(const char *option, const char *wanted)
 {
 	return wanted ? wrong(option, optarg, wanted) : 0;

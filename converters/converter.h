@@ -33,7 +33,7 @@ struct convert_bounds {
 	void *data;
 };
 
-/* What was said, line by line: for formats that have a place for it. */
+/* The notes of a conversion, line by line: for formats that have a place for them. */
 struct convert_notes {
 	char **lines;
 	size_t count;
@@ -53,14 +53,14 @@ struct convert_job {
 	enum convert_samples samples;
 	enum convert_counters counters;
 	unsigned threads; /* that work at the same time, at least 1 */
-	const volatile sig_atomic_t *stop; /* not 0: give up as soon as possible, and fail */
+	const volatile sig_atomic_t *stop; /* not 0: end as soon as possible, with an error */
 	/* Records done of all, several times a second, from the thread that called. May be NULL. */
 	void (*progress)(void *data, uint64_t done, uint64_t total);
 	/* A line about what was left out, or is worth knowing, for people. May be NULL. */
 	void (*note)(void *data, const char *text);
 	struct convert_notes *notes; /* all that convert_note() was given; may be NULL */
-	/* Members of a JSON object: what hybrid-report says of the quality. For formats
-	 * that show it; may be NULL. 0 or HYB_ENOMEM. */
+	/* Members of a JSON object: the quality block of hybrid-report. For formats that show it; may be
+	 * NULL. 0 or HYB_ENOMEM. */
 	int (*quality)(void *data, const struct convert_profile *p, struct json *json);
 	void *data;
 };
@@ -90,7 +90,7 @@ struct converter {
 	enum convert_kind kind;
 	bool events; /* of no use without a trace */
 	unsigned takes; /* bits of enum convert_takes: options that mean something */
-	/* 0, or enum hyb_result and *err says why. */
+	/* 0, or enum hyb_result and *err has the reason. */
 	int (*convert)(const struct convert_job *job, struct hyb_error *err);
 };
 
@@ -99,7 +99,7 @@ extern const struct converter converters[];
 
 /*
  * What formats of call paths write, one walk for all: the profile of the job with its bounds applied. Nodes
- * that are left out have given what they had to their parents, so that sums stay; note() was told how many.
+ * that are left out have given what they had to their parents, so that sums stay; note() gets their number.
  * Nodes stand depth first, siblings with more time first; equal names, files and modules are equal pointers.
  */
 struct convert_profile {

@@ -23,7 +23,7 @@ struct chrome {
 	uint64_t flows;
 	uint64_t last; /* ns: the location's last begin or end */
 	char last_phase; /* which of them; 0: there was none */
-	bool told;
+	bool noted;
 };
 
 static void begin_event(
@@ -42,9 +42,9 @@ static void begin_event(
 static void end_event(struct chrome *c)
 {
 	json_end(&c->json);
-	if (c->told || c->json.written < TOO_LARGE)
+	if (c->noted || c->json.written < TOO_LARGE)
 		return;
-	c->told = true;
+	c->noted = true;
 	convert_note(c->job, "this is more than 200 MB, at which viewers of this format give up: take --to "
 			     "perfetto, or less with --from, --until, --ranks or --samples none");
 }

@@ -15,7 +15,7 @@
 #include "base/error.h"
 #include "session/session.h"
 
-#define LOOK 4096u /* records between two looks at the rest of the world */
+#define LOOK 4096u /* records between two reports of progress */
 #define OWN_NUMBERS 0x40000000u /* above all that Linux gives to threads */
 #define METRICS 16u
 
@@ -174,7 +174,7 @@ struct running {
 	size_t depth;
 	struct row_map counters; /* of the program */
 	struct events_counter metrics[METRICS];
-	union events_value shown[METRICS]; /* the last that was told */
+	union events_value shown[METRICS]; /* the last values that were handed out */
 	bool known[METRICS]; /* whether that is */
 	int64_t last[METRICS]; /* read at last_time */
 	uint64_t last_time;
@@ -254,7 +254,7 @@ static void tell_metric(struct running *r, uint64_t time, unsigned i, int64_t va
 	check(r, r->sink->counter(r->sink->data, time, counter, shown));
 }
 
-/* Metrics, where they have changed; those of the whole process are for its first thread to tell. */
+/* Hands out metrics that have changed; those of the whole process with its first thread only. */
 static void tell_metrics(struct running *r, uint64_t time, const struct hyb_event *event)
 {
 	const struct hyb_process *process = r->location->info->process;
@@ -390,7 +390,7 @@ static int run_location(struct running *r, struct hyb_error *err)
 	return result;
 }
 
-/* 0, or enum hyb_result; *err, if it says something. */
+/* 0, or enum hyb_result; *err may be empty. */
 static int walk_location(struct events_walk *walk, const struct events_location *location,
 	const struct events_sink *sink, struct hyb_error *err)
 {
@@ -442,9 +442,9 @@ int events_walk_progress(struct events_walk *walk, struct hyb_error *err)
 {
 	const struct convert_job *job = walk->job;
 
-	if (++walk->done - walk->told < LOOK)
+	if (++walk->done - walk->reported < LOOK)
 		return 0;
-	walk->told = walk->done;
+	walk->reported = walk->done;
 	if (job->progress)
 		job->progress(job->data, walk->done, walk->total);
 	return convert_check(job, err);

@@ -1,8 +1,8 @@
 /*
- * What formats of events write, one walk for all: each location's way through the tree of call paths (see
- * profile/weave.h), its counters and its markers, one location after the other; then the messages of MPI. In
- * a window, what is open at its start is entered there, and what is open at its end is left there. Memory
- * is that of the tree and of one location.
+ * The walk that all formats of events share. It takes one location after the other: enters and leaves in the
+ * tree of call paths (see profile/weave.h), counters and markers; then the messages of MPI. In a window, what
+ * is open at its start is entered there, and what is open at its end is left there. Memory is that of the
+ * tree and of one location.
  */
 #ifndef HYB_CONVERT_EVENTS_H
 #define HYB_CONVERT_EVENTS_H
@@ -43,8 +43,8 @@ struct events_message {
 };
 
 /*
- * Who is told. All may be NULL. Times are ns since the experiment began, within the window, and do not go
- * back in a location. 0 or enum hyb_result; 1 from begin(): this location is left out.
+ * The callbacks of a format. All may be NULL. Times are ns since the experiment began, within the window, and
+ * do not go back in a location. 0 or enum hyb_result; 1 from begin(): this location is left out.
  */
 struct events_sink {
 	int (*begin)(void *data, const struct events_location *location, uint64_t time);
@@ -77,7 +77,7 @@ struct events_walk {
 	uint64_t no_numbers; /* values of counters: infinite, or not a number */
 	uint64_t beyond; /* values of counters that the format has no number for: for sinks to count */
 	uint64_t left_out; /* messages that are not of the window, or whose other end takes no part */
-	uint64_t told; /* records at the last look at the rest of the world */
+	uint64_t reported; /* `done` at the last report of progress */
 };
 
 /* 0, or enum hyb_result and *err; to be released in both cases. */
@@ -85,7 +85,7 @@ int events_walk_make(const struct convert_job *job, enum profile_mode mode, stru
 	struct hyb_error *err);
 void events_walk_release(struct events_walk *walk);
 
-/* Tells all; then job->note() of what was left out. */
+/* Makes all callbacks; then notes what was left out by job->note(). */
 int events_walk_run(struct events_walk *walk, const struct events_sink *sink, struct hyb_error *err);
 
 /* What a node is, for colours and filters; and its word. */

@@ -1,4 +1,4 @@
-/* Messages of MPI: the event model says which send a receive got. */
+/* Messages of MPI, as the event model matches them. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -54,7 +54,7 @@ static int hand_on(struct matching_pass *pass, const struct hyb_step *step)
 	}
 	message.sent = from > message.from->origin ? from - message.from->origin : 0;
 	message.received = got->time > message.to->origin ? got->time - message.to->origin : 0;
-	/* The record stands where its call is left: the moment before is in the call. */
+	/* The record has the time of its call's leave; the moment before is inside the call. */
 	if (message.received > message.sent && got->time > got->call.time)
 		message.received--;
 	if (!events_in_window(&walk->job->bounds, message.sent) ||

@@ -62,7 +62,7 @@ static char *read_page(struct hyb_error *err)
 
 /* ------------------------------------------------------------- what goes into it */
 
-/* A '<' stands only in strings of JSON, so that this says the same. */
+/* A '<' occurs only in strings of JSON, where its escape means the same. */
 static ssize_t write_escaped(void *cookie, const char *text, size_t size)
 {
 	FILE *out = cookie;

@@ -1,4 +1,4 @@
-/* What each thread has of the functions with most time, from a profile of each thread apart. */
+/* The time of each thread in the functions with most time, from a profile with a tree for each thread. */
 #include <stdlib.h>
 
 #include "converters/formats.h"

@@ -9,7 +9,7 @@
 #include "converters/converter.h"
 #include "profile/views/views.h"
 
-/* What the page is bounded by, whatever was measured; it says what was left out. */
+/* Bounds of the page, whatever was measured. The page has a line about what was left out. */
 #define HTML_FUNCTIONS 20000u /* rows of the table */
 #define HTML_ROWS 2000u /* locations in the timeline, and in the comparison */
 #define HTML_CELLS 400000u /* functions times locations compared */

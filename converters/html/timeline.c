@@ -67,7 +67,7 @@ static void put_runs(const struct timeline *t)
 	json_end(json);
 }
 
-/* --------------------------------------------------------- told by the walk */
+/* --------------------------------------------------------- callbacks of the walk */
 
 static int begin(void *data, const struct events_location *location, uint64_t time)
 {

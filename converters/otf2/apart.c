@@ -1,7 +1,7 @@
 /*
- * libotf2 does not survive an error while it writes: what it frees then, it uses again when the writer is
- * closed. So a process of its own writes, and the first error ends it; what it has to say stands in memory
- * that both see.
+ * libotf2 does not survive an error while it writes: when the writer is closed, it uses memory that it has
+ * freed. So a process of its own writes, and the first error ends it; its notes are in memory that both
+ * processes share.
  */
 #include <errno.h>
 #include <stdio.h>

@@ -67,7 +67,7 @@ static void define_groups(struct defs *d, const char *(*of)(const struct otf2_re
 	}
 }
 
-/* Said where viewers show it: they count visits of sampled regions like those of others. */
+/* A note where viewers show it, since they count visits of sampled regions like those of others. */
 static void define_sampled(struct defs *d, uint64_t *members)
 {
 	uint32_t n = 0;

@@ -1,4 +1,4 @@
-/* Definitions of who belongs together: groups of ranks, communicators, windows and files. */
+/* Definitions of groups of ranks, communicators, windows and files. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-/* Definitions of who ran: clock, strings, hosts, processes, threads. */
+/* Definitions of clock, strings, hosts, processes and threads. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>

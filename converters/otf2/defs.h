@@ -1,4 +1,4 @@
-/* Global definitions, in an order in which nothing stands in front of what it refers to. One thread. */
+/* Global definitions, each behind those that it refers to. One thread. */
 #ifndef HYB_OTF2_WRITE_DEFS_H
 #define HYB_OTF2_WRITE_DEFS_H
 

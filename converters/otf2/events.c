@@ -6,7 +6,7 @@
 #include "converters/otf2/events.h"
 #include "format/format.h"
 
-#define TELL 4096u /* records between two looks at the rest of the world */
+#define LOOK 4096u /* records between two reports of progress */
 
 /* OTF2's unwind distance: 1 and how many regions were entered since the last event. */
 static uint32_t distance_to(const struct writer *w, uint32_t node)
@@ -127,7 +127,7 @@ static int hold(struct writer *w, const struct hyb_event *e)
 	return 0;
 }
 
-/* 1: it has to be written now; 0: it waits, or says nothing; or HYB_ENOMEM. */
+/* 1: it has to be written now; 0: it waits, or has no effect; or HYB_ENOMEM. */
 static int hold_sample(struct writer *w, const struct hyb_event *e)
 {
 	if (w->samples == CONVERT_ENTER_LEAVE && w->own[e->node] != w->current)
@@ -230,7 +230,7 @@ static int write_all(struct writer *w, struct hyb_events *events)
 		r = write_event(w, &event);
 		if (r)
 			return r;
-		if (++n < TELL)
+		if (++n < LOOK)
 			continue;
 		atomic_fetch_add_explicit(&o->done, n, memory_order_relaxed);
 		n = 0;

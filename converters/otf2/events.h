@@ -27,7 +27,7 @@ struct writer {
 	enum convert_samples samples;
 	bool bad; /* OTF2 could not write */
 	uint64_t time; /* of the last event */
-	uint32_t current; /* where in the tree the thread is, as told */
+	uint32_t current; /* node of the tree that the thread is in */
 	struct weave weave;
 
 	/* A call of MPI whose records are still to come. */
@@ -50,9 +50,9 @@ struct writer {
 
 #define WRITE(w_, event_, ...) ((w_)->bad |= OTF2_EvtWriter_##event_((w_)->out, __VA_ARGS__) != OTF2_SUCCESS)
 
-/* ---- converters/otf2/mpi.c: what a call said when it began, and when it ended. 0 or HYB_ENOMEM. */
+/* ---- converters/otf2/mpi.c: the records of a call's begin and end. 0 or HYB_ENOMEM. */
 int otf2_mpi_begin(struct writer *w, const struct hyb_event *event);
-/* Whether there is anything to say at the end. */
+/* Whether there is a record to write at the end. */
 bool otf2_mpi_ends(const struct hyb_event *event);
 void otf2_mpi_end(struct writer *w, const struct hyb_event *event);
 void otf2_mpi_release(struct writer *w);

@@ -1,7 +1,7 @@
 /*
- * OTF2's readers want a receive for each send. Which have both ends the event model knows: the others are
- * left out, each known by how many sends or receives of its location are in front of it. Memory grows with
- * those only.
+ * OTF2's readers want a receive for each send. The event model finds the messages with one end: these are
+ * left out, each identified by the number of sends or receives of its location in front of it. Memory grows
+ * with their number only.
  */
 #include <stddef.h>
 #include <stdlib.h>

@@ -128,7 +128,7 @@ static uint32_t root_of(const struct writer *w, const struct otf2_handle *comm, 
 	return root == NO_REF ? OTF2_COLLECTIVE_ROOT_NONE : otf2_place(comm, root);
 }
 
-/* NULL, and counted at the end of the call: nothing that OTF2 could tell. */
+/* NULL: OTF2 has no record for it; it is counted at the end of the call. */
 static const struct otf2_handle *collective_on(const struct writer *w, const struct hyb_event *e)
 {
 	if (!e->collective)

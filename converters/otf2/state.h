@@ -1,6 +1,7 @@
 /*
  * Inside of the OTF2 writer. All that events refer to is numbered before the first event is written, and
- * defined after the last one: what is here does not change while threads write, but for what says so.
+ * defined after the last one: what is here does not change while threads write, except where a comment says
+ * it.
  */
 #ifndef HYB_OTF2_WRITE_STATE_H
 #define HYB_OTF2_WRITE_STATE_H
@@ -185,7 +186,7 @@ int otf2_apart(const struct convert_job *job,
 int otf2_tree_make(struct otf2 *o, struct hyb_error *err);
 void otf2_tree_release(struct otf2 *o);
 
-/* ---- converters/otf2/words.c: what names of MPI's functions say. */
+/* ---- converters/otf2/words.c: facts that follow from the names of MPI's functions. */
 void otf2_region_words(struct otf2_region *region);
 OTF2_CollectiveOp otf2_collective(unsigned collective); /* an enum hyb_operation other than 0 */
 

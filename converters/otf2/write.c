@@ -244,7 +244,7 @@ static void say_all(struct otf2 *o)
 		atomic_load(&o->totals.gaps));
 }
 
-/* The archive says, too, what it lacks. 0 or HYB_EIO. */
+/* Writes into the archive, too, what it lacks. 0 or HYB_EIO. */
 static int put_notes(const struct otf2 *o)
 {
 	const struct convert_notes *notes = o->job->notes;

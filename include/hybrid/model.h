@@ -4,10 +4,9 @@
  * instance that it happened in, where its request began, which send a receive
  * got, and who took part in a collective call.
  *
- * Events are numbered 1, 2, 3 ... in the order in which they are handed out
- * (`pos`). One pass, forwards: memory holds the open regions, what was sent and
- * not yet received (or received, where the sender says so later), requests
- * under way and collectives that are not complete, within the limits below.
+ * Events are numbered 1, 2, 3 ... in the order in which they are handed out (`pos`). One pass, forwards:
+ * memory holds the open regions, what was sent and not yet received (or received, where the record of the
+ * send comes later), requests under way and collectives that are not complete, within the limits below.
  *
  * Needs a trace with regions (hybrid-run --trace). Objects are owned by the
  * model, which is closed before its experiment; what a step points to, and what
@@ -36,7 +35,7 @@ struct hyb_call {
 	uint32_t node; /* index in the location's nodes; 0: no region */
 };
 
-/* Where and when something was said. */
+/* Where and when something was recorded. */
 struct hyb_moment {
 	const struct hyb_location_info *location; /* NULL: not known */
 	uint64_t pos, time; /* of the event */
@@ -99,9 +98,9 @@ enum hyb_step_kind {
 };
 
 /*
- * Steps behind an EVENT with the same `pos` follow from it. A message is matched when both ends
- * were seen, and it is certain which receive began first; so its step may come behind later events
- * (a sender that waits says so when the call is over, often after the receiver).
+ * Steps behind an EVENT with the same `pos` follow from it. A message is matched when both ends were seen,
+ * and it is certain which receive began first; so its step may come behind later events (a blocking send is
+ * recorded when its call is over, often after the receive).
  */
 struct hyb_step {
 	enum hyb_step_kind kind;
@@ -138,12 +137,13 @@ struct hyb_model;
 /* NULL and *err on failure, also where the experiment has no trace with regions. */
 struct hyb_model *hyb_model_open(struct hyb_experiment *experiment, struct hyb_error *err);
 
-/* 1: *ret_step is the next; 0: no more, and what was left over has been told; <0: enum hyb_result. */
+/* 1: *ret_step is the next; 0: no more, and the ends without a partner have been returned; <0: enum
+ * hyb_result. */
 int hyb_model_next(struct hyb_model *model, const struct hyb_step **ret_step);
 
 /*
- * As if hyb_model_next() had just told of event `pos`: replays from the start if that is behind, which
- * takes as long as reading so far did. 1, 0 if there are fewer events, or <0.
+ * Moves the model to the state behind event `pos`. If that is behind the current one the model replays the
+ * trace from the start, which takes as long as reading up to there. 1, 0 if there are fewer events, or <0.
  */
 int hyb_model_seek(struct hyb_model *model, uint64_t pos, const struct hyb_step **ret_step);
 

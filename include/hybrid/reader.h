@@ -34,7 +34,7 @@ extern "C" {
 
 enum hyb_result {
 	HYB_OK = 0,
-	HYB_EIO = -1, /* the file system said no; text has the reason */
+	HYB_EIO = -1, /* a system call failed; text has the reason */
 	HYB_EFORMAT = -2, /* not a .hyb file, or damaged beyond use */
 	HYB_EVERSION = -3, /* written by a newer version than this */
 	HYB_EEMPTY = -4, /* a directory without measurements */
@@ -101,7 +101,7 @@ struct hyb_metric {
 	bool estimated; /* by multiplexing: counted a part of the time, and scaled up */
 	bool process_wide; /* of the process, not of the thread that reads it */
 	uint64_t period; /* samples were taken each time it had grown by so much; 0: none */
-	bool uneven; /* does not grow with CPU time, so that samples of that do not say where it grew */
+	bool uneven; /* does not grow with CPU time, so that CPU-time samples do not show where it grew */
 };
 
 /* A region definition. Pointers are never NULL; unknown strings are "". */
@@ -315,19 +315,18 @@ struct hyb_process {
 };
 
 /*
- * Opens a directory or a file. On success *ret is to be closed by the caller;
- * on failure it is untouched and *err says why. A directory in which some files
- * are unreadable opens with what is left; the others are damage.
+ * Opens a directory or a file. On success *ret is to be closed by the caller; on failure it is untouched and
+ * *err has the reason. A directory in which some files are unreadable opens with what is left; the others are
+ * damage.
  */
 int hyb_experiment_open(const char *path, struct hyb_experiment **ret, struct hyb_error *err);
 
 /*
- * In two steps, for who opens a part of the files: the paths of the experiment's .hyb files in
- * the order of their names, to be freed by hyb_files_free(); and an experiment of some of them.
- * This one opens also if none of them can be read or `count` is 0; err->code then is not 0 if a file
- * could not be read, and *err says why the first could not. Times are those of each process's own clock. The
- * programs that one process ran one after the other should stay together: their files are called NAME.0.hyb,
- * NAME.1.hyb ...
+ * In two steps, for who opens a part of the files: the paths of the experiment's .hyb files in the order of
+ * their names, to be freed by hyb_files_free(); and an experiment of some of them. This one opens also if
+ * none of them can be read or `count` is 0; err->code then is not 0 if a file could not be read, and *err has
+ * the reason for the first of them. Times are those of each process's own clock. The programs that one
+ * process ran one after the other should stay together: their files are called NAME.0.hyb, NAME.1.hyb ...
  */
 int hyb_experiment_files(const char *path, char ***ret_files, size_t *ret_count, struct hyb_error *err);
 void hyb_files_free(char **files, size_t count);
@@ -367,9 +366,10 @@ enum hyb_event_kind {
 	HYB_EVENT_COUNTER = 5,
 	HYB_EVENT_MARKER = 6,
 	HYB_EVENT_GAP = 7, /* records are missing before the next of this location */
-	/* Of MPI, in front of the LEAVE of the call and with its time. Fields as said at struct hyb_event;
-	 * those that a kind does not have are 0, `peer` HYB_RANK_NONE, `offset` UINT64_MAX. */
-	HYB_EVENT_MESSAGE = 8, /* `message` says what; a SEND is on its way, a RECV is there */
+	/* Of MPI, in front of the LEAVE of the call and with its time. Fields as described at struct
+	 * hyb_event; those that a kind does not have are 0, `peer` HYB_RANK_NONE, `offset` UINT64_MAX. */
+	HYB_EVENT_MESSAGE =
+		8, /* `message` is its kind; at a SEND the message is on its way, at a RECV it is there */
 	HYB_EVENT_POSTED = 9, /* a receive began: `request`, which its RECV has too */
 	HYB_EVENT_SENT = 10, /* `request` of a SEND is complete: its buffer is free */
 	HYB_EVENT_TESTED = 11, /* `request` was asked for, and was not complete */
@@ -380,8 +380,8 @@ enum hyb_event_kind {
 	HYB_EVENT_FAILED = 16, /* the call returned an error: `value.integer` */
 	HYB_EVENT_CREATED = 17, /* the call made `handle` */
 	HYB_EVENT_FREED = 18, /* `handle` */
-	/* One of MPI's that was done in a pause, and is told for the order of the others alone: `unmeasured`
-	 * says which, with its fields. */
+	/* One of MPI's that was done in a pause, and is returned only for the order of the others:
+	 * `unmeasured` is its kind, with the fields of that. */
 	HYB_EVENT_UNMEASURED = 19,
 };
 
@@ -449,12 +449,10 @@ void hyb_events_close(struct hyb_events *events);
 /* --------------------------------------------------------------- symbols */
 
 /*
- * One source-level frame. Strings are never NULL and live as long as the
- * symbols object. Where symbols were stripped, call frame information still
- * tells functions apart: a guess is then "near+0x1a40", a function that begins
- * so many bytes behind the nearest symbol, or "sub_1a40", one that begins at
- * that ELF address with no symbol in front. Any other guess is the name of the
- * nearest symbol alone.
+ * One source-level frame. Strings are never NULL and live as long as the symbols object. Where symbols were
+ * stripped, call frame information still has the bounds of functions: a guess is then "near+0x1a40", a
+ * function that begins so many bytes behind the nearest symbol, or "sub_1a40", one that begins at that ELF
+ * address with no symbol in front. Any other guess is the name of the nearest symbol alone.
  */
 struct hyb_frame {
 	const char *function; /* with scopes and template arguments, without parameters; "" if not known */
@@ -497,8 +495,8 @@ const struct hyb_frame *hyb_symbols_lookup(struct hyb_symbols *symbols, const st
 	uint64_t address, bool call, size_t *ret_count);
 
 /*
- * The ELF addresses, from *ret_start to in front of *ret_end, of the function that holds one: what the
- * symbols, call frame information or DWARF say. False, and both untouched, if none of them knows.
+ * The ELF addresses, from *ret_start to in front of *ret_end, of the function that holds one: from symbols,
+ * call frame information or DWARF. False, and both untouched, if none of them knows.
  */
 bool hyb_symbols_extent(struct hyb_symbols *symbols, const struct hyb_module *module, uint64_t address,
 	uint64_t *ret_start, uint64_t *ret_end);

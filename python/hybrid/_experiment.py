@@ -14,7 +14,7 @@ _SORTS = ("inclusive", "exclusive", "samples", "calls")
 
 
 class Note(NamedTuple):
-    """What the measurement had to say."""
+    """A message of the measurement: an error, a warning or information."""
 
     time: int  # ns
     severity: str  # "information", "warning" or "error"

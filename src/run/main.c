@@ -238,7 +238,7 @@ static void finish_with(const struct run *run, const struct outcome *outcome, co
 		.mpi = run->options.mpi && *run->tools.mpi};
 
 	if (!run->options.quiet)
-		summary_say(&summary, run->tools.report);
+		summary_print(&summary, run->tools.report);
 	if (run->options.report)
 		print_report(&run->tools, &run->experiment);
 }

@@ -175,7 +175,7 @@ static void say_next(const struct experiment *experiment, const char *report)
 	free(dir);
 }
 
-void summary_say(const struct summary *s, const char *report)
+void summary_print(const struct summary *s, const char *report)
 {
 	message("experiment in %s", s->experiment->shown);
 	say_taken(s);

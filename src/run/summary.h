@@ -16,7 +16,7 @@ struct summary {
 };
 
 /* How much was measured, of what; what went wrong; `report`: the command to type next. */
-void summary_say(const struct summary *summary, const char *report);
+void summary_print(const struct summary *summary, const char *report);
 
 /* A rank failed while others still run, which leave no summary if the launcher kills them now. */
 void summary_failed(const struct experiment *experiment, const struct launch *launch, int status);

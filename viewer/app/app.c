@@ -8,7 +8,7 @@
 #include "viewer/app/app_state.h"
 #include "viewer/app/panes.h"
 
-#define FIRST_MS 300 /* that an experiment may take to open before the screen is there to say so */
+#define FIRST_MS 300 /* that an experiment may take to open before the screen appears and shows progress */
 #define PROGRESS_MS 250
 #define EVENTS_MAX 200 /* that are handled before the screen shows it */
 
@@ -262,7 +262,7 @@ static void show(struct viewer *viewer, const struct view_options *options)
 	struct screen_wish wish = {
 		.ascii = options->ascii, .mouse = options->mouse, .colour = options->look.colour};
 
-	/* What cannot be read is said without the screen having been there. */
+	/* If nothing can be read, the error is printed and the screen never appears. */
 	if (screen_settle(work_fd(viewer->app.work), FIRST_MS))
 		work_finish(viewer->app.work);
 	if (viewer->leaving)

@@ -31,15 +31,15 @@ struct app {
 	struct pane *active; /* of them, has the keys */
 };
 
-/* Where the cursor is now; tells the side pane. What is of another snapshot than app->snapshot is not taken:
- * who shows that tells again when it shows the new one. */
+/* Sets where the cursor is, and updates the side pane. A focus of another snapshot than app->snapshot is
+ * ignored: its pane calls this again when it shows the new one. */
 void app_focus(struct app *app, const struct focus *focus);
 
-/* Asks for another snapshot; a message says that it is made. */
+/* Asks for another snapshot; a message shows that it is being made. */
 void app_query(struct app *app, const struct query *query);
 
 /* Takes the window's nodes, and shows them in the panes of trees. For another snapshot the pane has to make
- * them again, or say that there is no window (of zeros) any more. */
+ * them again, or to set a window of zeros: there is none any more. */
 void app_window(struct app *app, const struct window *window);
 
 /* A line at the bottom until the next key: printf. `ink`: INK_PLAIN, INK_WARN or INK_BAD. */

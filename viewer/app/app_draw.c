@@ -1,4 +1,4 @@
-/* What stands where: title, panes, message, keys. */
+/* Draws the screen: title, panes, message, keys. */
 #include <stdio.h>
 #include <string.h>
 
@@ -148,7 +148,7 @@ static size_t fit(const char *text, size_t room)
 	return end ? end : room;
 }
 
-/* What there is to say, or to know about a question: in as many lines above `y` as it takes. */
+/* Draws the message, or the help for a question, in as many lines above `y` as it takes. */
 static void draw_words(struct viewer *viewer, int y)
 {
 	const char *text = viewer->message;

@@ -4,7 +4,7 @@
 
 #include "viewer/app/options.h"
 
-/* Until the user leaves it. The exit status; errors were said on stderr. */
+/* Runs until the user leaves. The exit status; after an error a line on stderr. */
 int app_run(const struct view_options *options);
 
 #endif

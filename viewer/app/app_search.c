@@ -44,7 +44,7 @@ static const char *too_much(const char *text)
 	return NULL;
 }
 
-/* Small letters find large ones, too. False: it is no expression, *ret_why says why. */
+/* Small letters find large ones, too. False: it is no expression, *ret_why has the reason. */
 static bool compile(struct viewer *viewer, const char *text, char ret_why[MESSAGE_MAX])
 {
 	int flags = REG_EXTENDED | REG_NOSUB, error;

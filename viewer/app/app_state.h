@@ -27,7 +27,7 @@ struct viewer {
 	bool drawn_late; /* draw again */
 	bool leaving;
 	int status;
-	char failure[MESSAGE_MAX]; /* why it leaves, said when the terminal is as it was */
+	char failure[MESSAGE_MAX]; /* why it leaves; printed when the terminal is restored */
 };
 
 static inline struct viewer *viewer_of(struct app *app)

@@ -1,4 +1,4 @@
-/* Names of functions where there is little room: what tells them apart stays. */
+/* Shortens names of functions: the parts that differ between functions are kept longest. */
 #include <stdlib.h>
 #include <string.h>
 

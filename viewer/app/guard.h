@@ -1,7 +1,7 @@
 /*
- * Whatever becomes of the viewer, the terminal is as it was: a process that does nothing but wait for it puts
- * the terminal right if it died, and passes on what is said to it (signals, stops). Not thread safe: for
- * main(), before there are threads.
+ * Restores the terminal whatever happens to the viewer: a process that only waits for the viewer restores the
+ * terminal if that died, and passes on signals and stops. Not thread safe: for main(), before there are
+ * threads.
  */
 #ifndef HYB_GUARD_H
 #define HYB_GUARD_H

@@ -22,7 +22,7 @@ struct view_options {
 	int path_count;
 };
 
-/* 0; 1: all is done (--help, --version); -1: wrong usage, it was said. */
+/* 0; 1: all is done (--help, --version); -1: wrong usage, after a message. */
 int view_options_parse(struct view_options *options, int argc, char **argv);
 
 #endif

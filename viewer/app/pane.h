@@ -62,8 +62,8 @@ struct pane_class {
 	/* Why there is nothing to see ("no trace: measure with --trace"), or NULL. */
 	const char *(*empty)(struct pane *pane, struct app *app);
 	void (*draw)(struct pane *pane, struct app *app, const struct area *area);
-	/* The application binds arrows, pages, Home and End for a pane that has a list, and says when the
-	 * cursor moved. */
+	/* The application binds arrows, pages, Home and End for a pane that has a list, and calls moved()
+	 * when the cursor moved. */
 	struct list *(*list)(struct pane *pane);
 	void (*moved)(struct pane *pane, struct app *app);
 	/* Row and column in the area that was drawn last; buttons as MOUSE_*. */

@@ -38,7 +38,7 @@ struct event {
 
 struct screen_wish {
 	bool ascii, mouse;
-	int colour; /* 1 always, 0 never, -1 as the terminal and NO_COLOR say */
+	int colour; /* 1 always, 0 never, -1 by the terminal and NO_COLOR */
 };
 
 /* Without a screen: whether `fd` became readable within so many ms. */

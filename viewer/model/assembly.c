@@ -50,7 +50,7 @@ static struct code_item *new_item(struct making *m)
 	return &a->items[a->count++];
 }
 
-/* What the line table and the inlined functions say of an address. */
+/* The source lines of an address, from the line table and the inlined functions. */
 static int fill_source(struct making *m, struct code_item *item)
 {
 	const struct assembly_request *request = m->request;
@@ -211,7 +211,7 @@ static int put_addresses(struct making *m)
 	return r;
 }
 
-/* The first one is said. */
+/* Only the first reason is kept. */
 static void set_problem(struct making *m, const char *text)
 {
 	if (!*m->assembly.problem)

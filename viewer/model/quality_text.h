@@ -4,7 +4,7 @@
 
 #include "viewer/snapshot/session.h"
 
-/* What is to be said of a snapshot, which must live as long. Takes long where there are messages to match. */
+/* The quality of a snapshot, which must live as long. Takes long where there are messages to match. */
 struct judgement;
 
 /* NULL: memory is out. If the job is to stop it ends soon, and something is missing. */

@@ -1,4 +1,4 @@
-/* What the columns of a tree are, and what they show. */
+/* The columns of a tree: which there are, and the text of their cells. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -311,7 +311,7 @@ const char *tree_view_column_group(const struct tree_view *f, unsigned column)
 	return c ? c->name : "time";
 }
 
-/* The end of a long name says more: "perf::PAGE-FAULTS". */
+/* The end of a long name is more useful: "perf::PAGE-FAULTS". */
 void tree_view_column_heading(const struct tree_view *f, unsigned column, char text[64])
 {
 	const struct column *c = metric_of(f, column);

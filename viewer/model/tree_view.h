@@ -1,7 +1,7 @@
 /*
- * A tree as rows: what is open, in which order, from how large a share on, from which root. Knows numbers and
- * names, nothing of screens. Children are sorted when their parent is open, and not before; nothing is done
- * for nodes that are not shown. One thread.
+ * A tree as the rows that are visible: it keeps which nodes are open, the order, the threshold and the root.
+ * Knows numbers and names, nothing of screens. Children are sorted when their parent is open, and not before;
+ * nothing is done for nodes that are not shown. One thread.
  */
 #ifndef HYB_TREE_VIEW_H
 #define HYB_TREE_VIEW_H
@@ -37,7 +37,7 @@ struct tree_source {
 	uint64_t whole; /* ns that are 100 % */
 	bool blocked, calls, samples; /* whether a node has any */
 	bool flat; /* the root is no row */
-	bool reverse; /* what nodes have alone says nothing */
+	bool reverse; /* exclusive values of nodes have no meaning */
 };
 
 /* Columns are numbers: those of fields (enum field_id), then
@@ -106,10 +106,10 @@ struct tree_view {
 /* Zero bytes are an empty one. Functions that return int: 0 or HYB_ENOMEM, all is then as before. */
 void tree_view_release(struct tree_view *view);
 
-/* Another tree. Without `adopt` only its root is open. With it what is open, the root, the cursor and
- * marks are what they were, as far as the same nodes are there: the source before must still be good.
- * `loose`: it tells call sites apart and the other one does not. `seconds`: by how much it is older, if rates
- * are wanted (then it must stay good until the next call), else 0. */
+/* Another tree. Without `adopt` only its root is open. With it what is open, the root, the cursor and marks
+ * are what they were, as far as the same nodes are there: the source before must still be good. `loose`: one
+ * of the trees has call sites, the other one has not. `seconds`: by how much it is older, if rates are wanted
+ * (then it must stay good until the next call), else 0. */
 int tree_view_set(
 	struct tree_view *view, const struct tree_source *source, bool adopt, bool loose, double seconds);
 
@@ -159,7 +159,7 @@ double tree_view_change(const struct tree_view *view, uint32_t node, bool alone)
 /* NAN: not known. */
 double tree_view_value(const struct tree_view *view, uint32_t node, unsigned column);
 
-/* What a column shows of a node; "" if it is 0 where that says nothing. */
+/* The text of a node's cell; "" for a 0 in a column that leaves zeros blank. */
 const char *tree_view_cell(
 	const struct tree_view *view, uint32_t node, unsigned column, char text[FIGURE_SIZE]);
 /* Of what is left out below a node. */
@@ -194,7 +194,7 @@ void match_free(struct match *match); /* accepts NULL */
 /* TREE_NONE: it is not there, or memory is out. */
 uint32_t match_find(struct match *match, uint32_t node);
 
-/* State and cursor of `from` (as tree_view_set() says). */
+/* Takes over the state and the cursor of `from`, see tree_view_set(). */
 int tree_view_adopt(struct tree_view *view, const struct tree_view *from, bool loose, double seconds);
 
 /* ----------------------------------------------------------- tree_view.c, for the other two */

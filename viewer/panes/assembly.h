@@ -7,7 +7,7 @@
 
 struct assembly_pane {
 	struct pane pane;
-	struct app *app; /* to be told when a job is done */
+	struct app *app; /* is redrawn when a job is done */
 	struct list list; /* rows: items of `assembly` */
 	struct assembly_load *load; /* under way, or NULL */
 	struct assembly assembly;

@@ -373,7 +373,7 @@ static const struct binding bindings[] = {
 	{{'H'}, NULL, "go to the hottest line of the file", hottest},
 	{{KEY_LEFT}, NULL, "scroll left", scroll_left},
 	{{KEY_RIGHT}, NULL, "scroll right", scroll_right},
-	{{'P'}, "Path", "say where the source is: OLD=NEW, or a folder to look in", ask_map},
+	{{'P'}, "Path", "set where the source is: OLD=NEW, or a folder to look in", ask_map},
 	{{0}, NULL, NULL, NULL},
 };
 

@@ -9,7 +9,7 @@
 
 struct source_pane {
 	struct pane pane;
-	struct app *app; /* to be told when a job is done */
+	struct app *app; /* is redrawn when a job is done */
 	struct list list; /* rows: lines of the file; where it is missing those that cost something */
 	struct paths paths;
 	struct source_load *load; /* under way, or NULL */

@@ -175,7 +175,8 @@ static void draw_row(const struct timeline_pane *t, const struct area *bands, in
 	}
 }
 
-/* In so many columns: numbers tell threads apart, what a thread calls itself goes first. */
+/* In so many columns: if there is no room the thread's own name is cut first, since the numbers are
+ * unique. */
 static void name_row(const struct hyb_location_info *location, const struct canvas *canvas, int room,
 	char name[PROFILE_LOCATION_NAME])
 {
@@ -346,7 +347,8 @@ static void draw_legend(const struct timeline_pane *t, const struct area *area, 
 	}
 }
 
-/* The marker under the cursor, or the band: where it is, and how long it lasts as far as columns tell. */
+/* The marker under the cursor, or the band: where it is, and how long it lasts, to the precision of a
+ * column. */
 static void draw_status(const struct timeline_pane *t, const struct area *area, int y)
 {
 	int column = timeline_cursor_column(t), begin, end, x;

@@ -174,7 +174,7 @@ static void run_job(struct job *job)
 		j->data = tree_data_make(&j->request);
 }
 
-/* Seconds between two snapshots of which a rate can be told; 0: it cannot. */
+/* Seconds between two snapshots, if a rate can be computed from them; else 0. */
 static double seconds_between(const struct tree_data *before, const struct tree_data *after)
 {
 	const struct snapshot *a, *b = after->request.snapshot;

@@ -26,7 +26,7 @@ struct tree_pane {
 	struct tree_job *job; /* makes other data; or NULL */
 	struct hide_list hide; /* of the call tree's pane: for all of them */
 	enum profile_by by; /* flat */
-	unsigned chosen[TREE_COLUMNS]; /* columns; none: as the width says */
+	unsigned chosen[TREE_COLUMNS]; /* columns; none: as many as the width allows */
 	size_t chosen_count;
 	struct typed_search typed;
 	int first_line; /* of the area drawn last: where rows begin */

@@ -70,7 +70,8 @@ static const char *name_heading(const struct tree_pane *p)
 	return "call tree";
 }
 
-/* Above columns that say no more than "before", "after": of what. False: all are of time. */
+/* Draws a heading above columns that are only called "before", "after": the metric. False: all are of
+ * time. */
 static bool put_groups(
 	const struct tree_pane *p, const struct area *area, int y, const unsigned *columns, size_t count)
 {
@@ -87,7 +88,7 @@ static bool put_groups(
 			next++)
 			width += tree_view_column_width(&p->view, columns[next]);
 		if ((int)strlen(group) >= width && last && last[1])
-			group = last + 1; /* its end says more */
+			group = last + 1; /* its end is more useful */
 		canvas_printf(area, y, x, INK_DIM, "%*.*s", width, width - 1, group);
 		x += width;
 	}
@@ -267,7 +268,7 @@ static void put_label(const struct tree_pane *p, struct app *app, const struct a
 	bool found = app->search && !regexec(app->search, n->name, 0, NULL, 0);
 	int room, least = (area->width - x) * 2 / 3;
 
-	if (least < NAME_LEAST || *label.file) /* a module says less than a file */
+	if (least < NAME_LEAST || *label.file) /* a module is less useful than a file */
 		least = NAME_LEAST;
 	if (n->skipped)
 		snprintf(tail, sizeof(tail), "  %s calls only counted", figure_count(n->skipped, count));

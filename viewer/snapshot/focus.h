@@ -1,4 +1,5 @@
-/* What the cursor of the main pane is on: outlives the pane's data and the snapshot that it was told of. */
+/* The thing that the cursor of the main pane is on. It outlives the pane's data and the snapshot that it was
+ * made from. */
 #ifndef HYB_FOCUS_H
 #define HYB_FOCUS_H
 
@@ -10,7 +11,7 @@
 struct focus {
 	uint8_t kind; /* enum profile_kind; 0: nothing */
 	bool python;
-	/* A copy has its own; who tells a focus lends them. NULL only of nothing. */
+	/* A copy has its own; else they are the caller's. NULL only of nothing. */
 	const char *name, *file, *module;
 	unsigned line; /* 0: not known */
 	/* Of the profile of the snapshot of that serial, to be asked for by focus_node(). NO_NODE: a function

@@ -84,7 +84,7 @@ static bool is_running(const struct hyb_experiment *experiment)
 	return false;
 }
 
-/* hybrid-run has not said how it went; what it did not begin has nothing to say. */
+/* Whether the run goes on: hybrid-run has written a beginning, and no end yet. */
 static bool has_no_end(const struct hyb_experiment *experiment)
 {
 	return hyb_experiment_value(experiment, "command") && !hyb_experiment_value(experiment, "status");

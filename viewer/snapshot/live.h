@@ -12,14 +12,14 @@ struct live {
 	uint64_t cost; /* ns of a core that the last reading took */
 	unsigned failures; /* readings in a row */
 	bool ever; /* anything was read */
-	bool reported; /* why nothing is read */
+	bool reported; /* the failure was reported */
 };
 
 /* Something was read, or merged again (cost 0). `unfinished`: it may grow. */
 void live_read(struct live *live, bool unfinished, uint64_t cost);
 
-/* Nothing could be read. `wait`: it may be there later. Whether that is to be said, as it was not just now.
- */
+/* Nothing could be read. `wait`: it may be there later. Whether to show a message: not if the last attempt
+ * failed, too. */
 bool live_failed(struct live *live, bool wait);
 
 /* It was due, but nothing can be done now. */

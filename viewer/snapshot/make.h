@@ -9,7 +9,7 @@
 struct snapshot *snapshot_make(const struct view_options *options, struct inputs *inputs, struct query *query,
 	struct job *job, char *error, size_t size);
 
-/* The line about what is wrong with it, made of what hybrid-report says. 0 or HYB_ENOMEM. */
+/* Makes the warning line of a snapshot from the quality block. 0 or HYB_ENOMEM. */
 int snapshot_warn(struct snapshot *snapshot, const struct view_options *options);
 
 #endif

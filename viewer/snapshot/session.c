@@ -34,7 +34,7 @@ struct load {
 	struct chosen chosen; /* of which query.selected is made */
 	struct inputs *before, *inputs;
 	bool open; /* the files are read */
-	bool quiet; /* nobody asked: a failure is said once */
+	bool quiet; /* nobody asked for it: a failure is reported once */
 	enum inputs_again how;
 	struct snapshot *snapshot;
 	char error[600];
@@ -125,7 +125,7 @@ static void done(struct job *job, bool cancelled)
 	load_free(load);
 }
 
-/* Of what session->query and ->chosen say. 0 or HYB_ENOMEM. */
+/* Posts a job for session->query and ->chosen. 0 or HYB_ENOMEM. */
 static int post(struct session *session, bool quiet)
 {
 	struct load *load = calloc(1, sizeof(*load));

@@ -20,7 +20,7 @@ struct query {
 	bool python_internals, mpi_internals;
 	/* By index of the locations of the snapshot that is shown (of a snapshot's own query: of its own):
 	 * takes part. NULL: all. What the command line leaves out does not take part in any case; threads
-	 * that begin later neither. The base of a comparison takes part as the command line says. */
+	 * that begin later neither. The base of a comparison takes part as on the command line. */
 	bool *selected;
 	size_t selected_count;
 };

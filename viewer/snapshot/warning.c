@@ -1,4 +1,4 @@
-/* What the quality block warns of, in one line. */
+/* The warnings of the quality block, in one line. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>

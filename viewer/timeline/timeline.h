@@ -34,7 +34,7 @@ struct timeline {
 	/* [row * columns + column]: the node of the bin; 0: the thread, and no more is known; BIN_NOWHERE.
 	 * Bands are its ancestors. */
 	uint32_t *where;
-	/* As profile_nodes(), with what was in the window: times (blocked is not told apart), samples,
+	/* As profile_nodes(), with what was in the window: times (blocked time is in exclusive), samples,
 	 * calls, messages. May be taken away, when `shares` are made. */
 	struct profile_node *nodes;
 	uint64_t shares[GROUP_BYS][GROUPS]; /* of that the time by group; of timeline_read() */
