@@ -247,7 +247,7 @@ static int check(struct convert_options *options, const bool *given, int argc, c
 		return wrong("no output given", NULL,
 			options->converter->kind == CONVERT_FILE ? "-o FILE, or -o -" : "-o OUTPUT");
 	if (given[OPTION_UNTIL - OPTION_SAMPLES] && options->to <= options->from)
-		return wrong("--until", "", "a time behind that of --from");
+		return convert_failed("--until: use a time later than that of --from");
 	return check_takes(options, given);
 }
 

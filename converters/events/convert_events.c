@@ -482,7 +482,7 @@ static void say_all(const struct events_walk *walk)
 	note_count(walk, walk->beyond,
 		"values of counters are left out: their thread has more counters than fit");
 	note_count(walk, walk->gaps,
-		"times records are missing from the trace: regions are closed to what is known behind");
+		"times records are missing from the trace: regions are closed as the records behind require");
 }
 
 int events_walk_run(struct events_walk *walk, const struct events_sink *sink, struct hyb_error *err)

@@ -240,7 +240,8 @@ static void say_all(struct otf2 *o)
 		"out",
 		atomic_load(&o->totals.unknown));
 	note_count(o,
-		"%llu times records are missing from the trace: regions were closed to what is known behind",
+		"%llu times records are missing from the trace: regions were closed as the records behind "
+		"require",
 		atomic_load(&o->totals.gaps));
 }
 

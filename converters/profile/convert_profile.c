@@ -23,7 +23,7 @@ static int find_metric(const char *name, struct convert_profile *p, struct hyb_e
 		}
 		snprintf(known + n, sizeof(known) - n, ", %s", p->metrics[i].name);
 	}
-	return error_set(err, HYB_EFORMAT, "--metric %.100s was not measured; there are %s", name, known);
+	return error_set(err, HYB_EFORMAT, "--metric %.100s was not measured; measured are %s", name, known);
 }
 
 uint64_t convert_own(const struct convert_profile *p, uint32_t node)

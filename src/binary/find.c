@@ -47,7 +47,7 @@ static const char *difference(int fd, const struct stat *st, const struct sym_wa
 	if (wanted->saved)
 		return NULL;
 	if (!module->file_size || !module->mtime)
-		return "cannot be told from a later version: neither build-id nor time are known";
+		return "may be a later version: neither build-id nor time are known";
 	if ((uint64_t)st->st_size != module->file_size)
 		return "changed since the run; size differs";
 	return st->st_mtime == module->mtime ? NULL : "changed since the run; modification time differs";

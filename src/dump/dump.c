@@ -41,7 +41,7 @@ static const char usage[] =
 	"\n"
 	"Examples:\n"
 	"  hybrid-dump hyb-prog-20261121-101500          everything that was measured\n"
-	"  hybrid-dump --defs DIRECTORY | grep 'type note'   what the measurement had to say\n"
+	"  hybrid-dump --defs DIRECTORY | grep 'type note'   messages of the measurement\n"
 	"  hybrid-dump --events --json DIRECTORY | jq -c 'select(.kind == \"marker\")'\n";
 
 static int fail(const char *text)

@@ -83,7 +83,7 @@ WORDS(severity,
 	[HYB_NOTE_ERROR] = {"error", NULL});
 
 WORDS(unmeasured,
-	[HYB_UNMEASURED_NOT_KNOWN] = {"not_known", "nobody saw why"},
+	[HYB_UNMEASURED_NOT_KNOWN] = {"not_known", "for an unknown reason"},
 	[HYB_UNMEASURED_STATIC] = {"static", "it is static"},
 	[HYB_UNMEASURED_FOREIGN] = {"foreign", "it is for another machine, or of 32 bits"},
 	[HYB_UNMEASURED_LIBC] = {"libc", "it has another C library"},

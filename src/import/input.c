@@ -126,8 +126,8 @@ static int import_files(const char *anchor, const struct import_watch *watch, ch
 			continue;
 		r = err->code = HYB_EIO;
 		snprintf(err->text, sizeof(err->text),
-			"%s: no temporary file for this archive: %s (TMPDIR says where they are)", folder,
-			strerror(errno));
+			"%s: no temporary file for this archive: %s (set TMPDIR to another directory)",
+			folder, strerror(errno));
 	}
 	if (!r)
 		r = otf2_import(anchor, fds, watch, &count, err);

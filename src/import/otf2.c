@@ -91,7 +91,7 @@ static void say_unwritten(struct shared *shared, int error)
 
 	snprintf(text, sizeof(text), "cannot be turned into an experiment: %s%s", strerror(error),
 		error == ENOSPC || error == EDQUOT || error == EFBIG
-			? " (for its temporary files; TMPDIR says where they are)"
+			? " (for its temporary files; set TMPDIR to another directory)"
 			: "");
 	fail(shared, error == ENOMEM ? HYB_ENOMEM : HYB_EIO, text);
 }

@@ -82,7 +82,7 @@ static struct operation received_blindly(const struct operation *posted)
 
 	if (!atomic_flag_test_and_set(&reported))
 		api->note(HYB_NOTE_WARNING,
-			"MPICH does not tell what MPI_Isendrecv received: sizes are those of the buffers");
+			"MPICH does not report what MPI_Isendrecv received: sizes are those of the buffers");
 	if (posted->message.peer != HYB_PEER_NONE && posted->message.tag != MPI_ANY_TAG)
 		return *posted;
 	api->untracked();

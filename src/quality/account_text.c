@@ -48,7 +48,7 @@ void quality_account(struct remarks *remarks, const struct account *a)
 		add_part(&text, &comma, a->others, "in threads that were not measured");
 		add_part(&text, &comma, a->after, "ending processes");
 		add_part(&text, &comma, a->unmeasured, "in programs that were not measured");
-		add_part(&text, &comma, a->unseen, "of children that nobody measured waited for");
+		add_part(&text, &comma, a->unseen, "of children for which no measured process waited");
 		remarks_add(remarks, false, "outside", &text);
 	}
 	if (a->unwaited > a->total / 50) {

@@ -274,12 +274,12 @@ static void put_python(struct remarks *remarks, const struct facts *facts, const
 const char *facts_killed(const struct facts *facts, const char *noun, char text[FACTS_KILLED_SIZE])
 {
 	char status[STATUS_SIZE];
-	const char *how = "without a word (killed?)";
+	const char *how = "in an unknown way (killed?)";
 
 	if (facts->signal > 0)
 		how = status_text(facts->signal, status); /* as waitpid() has a signal */
 	else if (facts->signal < 0)
-		how = "signals, or without a word";
+		how = "signals or in an unknown way";
 	snprintf(text, FACTS_KILLED_SIZE, "%s ended %s%s: all until then is here", noun,
 		facts->signal ? "by " : "", how);
 	return text;

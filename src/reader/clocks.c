@@ -86,9 +86,8 @@ static bool find_line(struct process **members, size_t count, struct line *ret)
 	if (change > distance / 2) {
 		if (who->file)
 			damage_add(who->damage, who->file->path, 0,
-				"the clock is said to have gone wrong by %llu of %llu ns: it is not "
-				"corrected "
-				"for that",
+				"two comparisons of the clock differ by %llu in %llu ns: only the better one "
+				"is used",
 				(unsigned long long)change, (unsigned long long)distance);
 		*ret = constant(better(begin, end));
 		ret->error = change > ret->error ? (uint64_t)change : ret->error;

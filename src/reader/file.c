@@ -134,8 +134,9 @@ static bool check_chunk(
 		damage_add(damage, file->path, file->size, "the file ends inside a chunk");
 		chunk->size = (uint32_t)left;
 	} else if (used > raw->size || used < sizeof(*raw)) {
-		damage_add(damage, file->path, chunk->offset, "a chunk of %u bytes says that %llu are used",
-			raw->size, (unsigned long long)used);
+		damage_add(damage, file->path, chunk->offset,
+			"a chunk of %u bytes has %llu as its used bytes", raw->size,
+			(unsigned long long)used);
 	}
 	if (used < sizeof(*raw))
 		used = sizeof(*raw);

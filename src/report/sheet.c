@@ -40,7 +40,7 @@ int report_columns(struct column_set *set, const struct report_options *o,
 		.list_count = o->look.metric_count,
 		.files = o->look.metrics_files,
 		.file_count = o->look.metrics_file_count,
-		.say = o->look.base ? say_of_both : say};
+		.warn = o->look.base ? warn_of_both : warn};
 	int r = columns_ask(set, &wanted, metrics, count);
 
 	return r ? r : check_over_ranks(set, o);

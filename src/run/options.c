@@ -1,7 +1,7 @@
 #include "run/options.h"
 
 #include "base/argument.h"
-#include "run/say.h"
+#include "run/message.h"
 
 #include <getopt.h>
 #include <signal.h>
@@ -107,7 +107,7 @@ static const char help_text[] =
 	"                         a host share one; auto: node for 32 ranks a host and more, and\n"
 	"                         on network file systems (default: auto)\n"
 	"\n"
-	"  -q, --quiet            say nothing at the end\n"
+	"  -q, --quiet            print nothing at the end\n"
 	"      --report           print the report at the end (on stderr)\n"
 	"  -h, --help             show this text\n"
 	"      --version          show the version\n"
@@ -269,7 +269,7 @@ static int set_trace_limit(struct options *o, const char *text)
 {
 	if (read_size(text, &o->trace_limit))
 		return OPTIONS_OK;
-	message("--trace-limit %s: give a number of bytes, with K, M or G behind it if you like", text);
+	message("--trace-limit %s: give a number of bytes, for instance 500M or 2G", text);
 	return OPTIONS_BAD;
 }
 
@@ -466,7 +466,7 @@ int options_parse(int argc, char **argv, struct options *ret)
 		demote |= option == OPTION_DEMOTE;
 	}
 	if (wall && source) {
-		message("--wall brings its own source: leave --source out");
+		message("--wall and --source exclude each other: leave one out");
 		return OPTIONS_BAD;
 	}
 	if (set_words(&o, argc - optind, argv + optind) != OPTIONS_OK)

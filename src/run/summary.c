@@ -79,7 +79,7 @@ static const char *why_not_measured(const struct summary *s)
 	if (s->program->obstacle[0])
 		return s->program->obstacle;
 	return WIFSIGNALED(s->outcome->status) ? "was killed before its measurement began"
-					       : "did not take in the runtime";
+					       : "did not load the runtime";
 }
 
 static void say_taken(const struct summary *s)

@@ -73,7 +73,7 @@ const char *screen_missing(void)
 	int r;
 
 	if (!isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO))
-		return "standard input and output have to be a terminal; hybrid-report prints to anything";
+		return "standard input and output must be a terminal; use hybrid-report to print";
 	if (!term || !*term)
 		return "TERM is not set: give the type of the terminal, as in TERM=xterm-256color";
 	if (setupterm(NULL, STDOUT_FILENO, &r) != OK)

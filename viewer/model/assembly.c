@@ -305,7 +305,7 @@ static int make_block(struct making *m, size_t first)
 	find_block(m, first);
 	size = m->block.end - m->block.start;
 	if (size > m->bytes_left) {
-		set_problem(m, "the function stands in too many places");
+		set_problem(m, "the function has code in too many places");
 		return 0;
 	}
 	m->bytes_left -= size;

@@ -184,7 +184,7 @@ static const char *empty(struct pane *pane, struct app *app)
 	if (*focus->file)
 		return NULL;
 	if (focus->kind == PROFILE_ROOT || focus->kind == PROFILE_INCOMPLETE)
-		return "no code stands here: choose a function or a line";
+		return "no code here: choose a function or a line";
 	snprintf(p->why, sizeof(p->why),
 		"the source of %.120s is not known: compile it with -g, or install its debug information",
 		focus->name);

@@ -201,7 +201,7 @@ static int ask_columns(
 		.list_count = o->look.metric_count,
 		.files = o->look.metrics_files,
 		.file_count = o->look.metrics_file_count,
-		.say = say,
+		.warn = warn,
 		.data = m};
 	int r = columns_ask(set, &wanted, metrics, count);
 

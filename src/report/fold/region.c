@@ -165,14 +165,12 @@ static void fail_unknown(struct search *m, const struct profile *profile)
 	name_candidates(m, is_any, names, sizeof(names));
 	if (!m->candidate_count)
 		snprintf(text, sizeof(text),
-			"--fold %.100s: no region was measured; only what is entered and left has instances: "
-			"mark "
+			"--fold %.100s: no region was measured, and only regions have instances: mark "
 			"regions in the program, see hybrid_api(3)",
 			wanted);
 	else if (was_sampled(profile, wanted))
 		snprintf(text, sizeof(text),
-			"--fold %.100s: that was only sampled; only what is entered and left has instances, "
-			"as %s",
+			"--fold %.100s: that was only sampled, and only regions have instances, as %s",
 			wanted, names);
 	else
 		snprintf(text, sizeof(text), "--fold %.100s: there is no such region, but %s", wanted, names);

@@ -433,7 +433,7 @@ def test_metric(experiment, convert):
     assert f"summary: {expected} {total(experiment)} " in header
     result = run(HYBRID_CONVERT, experiment, "--to", "csv", "--metric", "cycles?", "-o", "-")
     assert result.returncode == 1
-    assert result.stderr == f"hybrid-convert: {experiment}: --metric cycles? was not measured; there are time, {METRIC}\n"
+    assert result.stderr == f"hybrid-convert: {experiment}: --metric cycles? was not measured; measured are time, {METRIC}\n"
 
 
 def test_call_sites(experiment, convert):

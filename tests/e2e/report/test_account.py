@@ -238,7 +238,7 @@ def test_children_of_the_c_library(measure, compile_c, burn, static_burn):
     assert (static["processes"], shell["processes"]) == (2, 1) and len(found) == 2
     assert static["cpu_ns"] == pytest.approx(150e6, rel=0.1) and shell["cpu_ns"] == pytest.approx(40e6, rel=0.2)
     assert account["unseen_ns"] <= 0.02 * account["cpu_ns"]
-    assert "without a word" not in run(HYBRID_REPORT, e.path).stdout
+    assert "in an unknown way" not in run(HYBRID_REPORT, e.path).stdout
 
 
 def test_killed_shell(measure, compile_c):
@@ -349,7 +349,7 @@ def test_how_processes_ended(measure, burn, command, killed, by):
     text, quality = " ".join(run(HYBRID_REPORT, e.path).stdout.split()), e.report()["quality"]
     assert (quality["killed"], quality["killed_by"]) == (killed, f"signal {by}" if by.startswith("SIG") else "")
     assert (f"ended by signal {by}: all" in text) == by.startswith("SIG")
-    assert ("ended by signals, or without a word: all" in text) == (by == "several")
+    assert ("ended by signals or in an unknown way: all" in text) == (by == "several")
     assert "killed?" not in text
 
 
@@ -367,4 +367,4 @@ def test_process_of_another_namespace(tmp_path):
     os.kill(int(outer[0]), signal.SIGKILL)
     process.wait()
     text = " ".join(run(HYBRID_REPORT, path).stdout.split())
-    assert "still running" not in text and "2 processes ended by signals, or without a word" in text
+    assert "still running" not in text and "2 processes ended by signals or in an unknown way" in text

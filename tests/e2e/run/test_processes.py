@@ -180,6 +180,6 @@ int main(int argc, char **argv)
         assert process.stdout.readline() == b"\n"
         wait_until(lambda: process_state(children(process.pid)[0]) == "Z")
         text = run(HYBRID_REPORT, path).stdout
-        assert "1 process is still running" in text and "without a word" not in text
+        assert "1 process is still running" in text and "in an unknown way" not in text
     finally:
         process.communicate(b"\n")

@@ -53,7 +53,7 @@ def test_limits(measure, compile_c, limit, value, line):
     alone = run(program, **options)
     e = measure(program, **options)
     assert (e.returncode, e.stdout) == (alone.returncode, alone.stdout) == (5, "done\n")
-    assert line in e.stderr and "did not take in the runtime" not in e.stderr
+    assert line in e.stderr and "did not load the runtime" not in e.stderr
 
 
 def test_words_into_a_file_that_may_not_grow(tmp_path):
