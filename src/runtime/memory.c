@@ -11,8 +11,8 @@
 bool memory_readable(uintptr_t address)
 {
 	/*
-	 * With a `how` that does not exist the kernel reads the set, then refuses:
-	 * EFAULT says that it could not. Needs no permission, changes nothing.
+	 * With a `how` that does not exist the kernel reads the set, then refuses: EFAULT: it could not.
+	 * Needs no permission, changes nothing.
 	 */
 	int saved = errno;
 	bool readable = address >= HYB_PAGE &&

@@ -125,7 +125,7 @@ static bool all_zero(const uint64_t *values, size_t count)
 }
 #define ALL_ZERO(values) all_zero(values, sizeof(values) / sizeof((values)[0]))
 
-/* Whether the location says no more than for how long a thread was there. */
+/* Whether the location holds nothing but how long a thread was there. */
 static bool is_bare(const struct thread *t)
 {
 	const struct hyb_location *loc = t->loc;

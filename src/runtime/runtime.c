@@ -47,7 +47,7 @@ void say(const char *text)
 	memcpy(line + sizeof(start) - 1, text, len);
 	line[sizeof(start) - 1 + len] = '\n';
 	n = sys_write(STDERR_FILENO, line, sizeof(start) + len);
-	(void)n; /* nobody is left to tell */
+	(void)n; /* there is nobody left who could read it */
 }
 
 void runtime_stop(const char *why)
@@ -127,7 +127,7 @@ static void describe(const char *key, const char *value)
 	store_metadata(key, value, strlen(value));
 }
 
-/* As what an MPI launcher started the process: the report tells who of them never called MPI. */
+/* As what an MPI launcher started the process: the report lists those that never called MPI. */
 static void describe_launch(void)
 {
 	struct launch_place place;
@@ -235,7 +235,7 @@ void runtime_start(void)
 	rt.handler_usual = (uint64_t)(HANDLER_USUAL_NS / rt.tick_ns);
 	rt.cpu_period = rt.set.rate ? 1000000000u / rt.set.rate : 0;
 	if (rt.set.rate && rt.cpu_period < PERIOD_LEAST)
-		rt.cpu_period = PERIOD_LEAST; /* whatever the environment says */
+		rt.cpu_period = PERIOD_LEAST; /* whatever is in the environment */
 	rt.node_cells = 1;
 	rt.record_max = HYB_RECORD_MAX;
 	if (!runtime_begin())

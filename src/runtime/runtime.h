@@ -2,7 +2,7 @@
  * What all of libhybrid.so shares: the settings, the one struct runtime, and
  * the rules of life inside a program that is not ours.
  *
- * Each function of the runtime says who may call it:
+ * Each function of the runtime has a word about who may call it:
  *   async-signal-safe    from the sample handler too
  *   owner thread         by the thread whose struct thread it gets, between
  *                        thread_busy() and thread_ready(), or in its handler
@@ -96,7 +96,8 @@ struct runtime {
 	_Atomic(bool) anchor_busy; /* one writer of header->last at a time */
 	uint32_t own_module; /* id of this library */
 	const struct source *source; /* NULL: no sampling */
-	_Atomic(bool) perf_denied, perf_short; /* it was said that there is no task clock, or not for all */
+	_Atomic(bool) perf_denied,
+		perf_short; /* it was reported that there is no task clock, or not for all */
 	struct sigaction program_action; /* what the program wants for our signal */
 	_Atomic(uint64_t)
 		masks_with_ours; /* bit n - 1: the program's handler of signal n blocks our signal */

@@ -29,8 +29,8 @@ struct store {
 
 extern struct store store __attribute__((visibility("hidden")));
 
-/* Creates the process's file in rt.set.dir, or joins a shared one, and maps its start. False: said why. start
- */
+/* Creates the process's file in rt.set.dir, or joins a shared one, and maps its start. False: after a
+ * message. start */
 bool store_create(void);
 
 /* Forgets the parent's file; its segments stay mapped and are the caller's to unmap. start */

@@ -281,7 +281,7 @@ static int keep_file(int fd)
 	return fd;
 }
 
-/* What the process's own file at store.path says of the CPU time until it executed the next program. */
+/* Reads the CPU time until the process executed the next program from its own file at store.path. */
 static uint64_t read_cpu(void)
 {
 	struct hyb_header header = {0};

@@ -4,7 +4,7 @@
 
 #include "python/names.h"
 
-/* What says more is kept. */
+/* Where a name came from; a name of a later origin replaces one of an earlier. */
 enum origin { OF_NOBODY, OF_KERNEL, OF_PYTHON, OF_PROGRAM };
 
 static void set(struct thread *t, enum origin origin, const char *name)

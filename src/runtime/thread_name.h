@@ -1,8 +1,7 @@
 /*
- * Names of threads in the file: what the program says by hybrid_thread_name(), else what
- * Python's threading calls them, else what the kernel does. A name may be given at any
- * time, and nobody tells: it is looked for again and again, each time when the thread has
- * become twice as old, and at its end. async-signal-safe
+ * Names of threads in the file: the one given by hybrid_thread_name(), else what Python's threading calls
+ * them, else what the kernel does. A name may be given at any time, without notice: it is looked for again
+ * and again, each time when the thread has become twice as old, and at its end. async-signal-safe
  */
 #ifndef HYB_THREAD_NAME_H
 #define HYB_THREAD_NAME_H

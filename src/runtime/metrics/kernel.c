@@ -1,4 +1,4 @@
-/* Metrics that the kernel tells: by getrusage, and as texts in /proc. */
+/* Metrics of the kernel, read by getrusage() and from texts in /proc. */
 #include <stdlib.h>
 #include <sys/syscall.h>
 #include <unistd.h>

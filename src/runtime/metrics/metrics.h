@@ -6,7 +6,7 @@
  * They are read by kinds: counters of the kernel's and of the processor's through perf_event_open
  * (runtime/metrics/perf.c; hybrid-run has asked PAPI what their names mean, nothing of PAPI is in the
  * program); rusage, I/O and memory (runtime/metrics/kernel.c); the program's own counters as it last counted
- * them. Owner thread, thread busy, async-signal-safe where nothing else is said.
+ * them. Owner thread, thread busy, async-signal-safe unless noted otherwise.
  */
 #ifndef HYB_METRICS_H
 #define HYB_METRICS_H
@@ -21,10 +21,10 @@ struct thread;
 /* The kernel's texts that are read: each through a descriptor of its own. */
 enum metrics_text { METRICS_IO = 0, METRICS_MEMORY, METRICS_TEXTS };
 
-/* What the kernel told at one reading. */
+/* The kernel's values at one reading. */
 struct metrics_kernel {
 	struct rusage usage;
-	bool used; /* `usage` was told */
+	bool used; /* `usage` was read */
 	char text[METRICS_TEXTS][256]; /* "": was not */
 	int64_t own[4]; /* of metrics_thread.own, as far as the texts have it */
 };
@@ -93,8 +93,8 @@ bool metrics_grow(struct thread *t);
 void metrics_read(struct thread *t);
 
 /*
- * What the kernel tells (runtime/metrics/kernel.c): read once for all metrics of these `kinds` (bits by enum
- * metric_kind); then each of them, `old` where it is not told.
+ * The kernel's values (runtime/metrics/kernel.c): read once for all metrics of these `kinds` (bits by enum
+ * metric_kind); then each of them, `old` where it could not be read.
  */
 void metrics_kernel_read(struct thread *t, unsigned kinds, struct metrics_kernel *ret);
 int64_t metrics_kernel_field(
@@ -134,7 +134,7 @@ void metrics_leave(struct thread *t, uint32_t level);
 /* What they were where the innermost open region was entered. */
 const int64_t *metrics_entered(const struct thread *t);
 
-/* What was read last is what a reader finds, should the process be killed. */
+/* Writes the last reading to the file, for readers if the process is killed. */
 void metrics_publish(struct thread *t);
 
 /* The overflow of metric number `event` ended `weight` samples at the node. */

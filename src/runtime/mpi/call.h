@@ -14,13 +14,10 @@
  *             }
  *     }
  *
- * where the first message of a call that waits gets the call's time (MPI_Sendrecv
- * tells of its receive first),
- * and for the two calls whose latency counts most: begin_late() in the place of
- * begin() before a blocking send (what it does is put off until the message has
- * gone), end_late() in the place of end(), message() and leave() behind a
- * blocking receive (put off until the next call of MPI or of any probe, or the
- * next sample).
+ * where the first message of a call that waits gets the call's time (MPI_Sendrecv records its receive first),
+ * and for the two calls whose latency counts most: begin_late() in the place of begin() before a blocking
+ * send (what it does is put off until the message has gone), end_late() in the place of end(), message() and
+ * leave() behind a blocking receive (put off until the next call of MPI or of any probe, or the next sample).
  *
  * Everything: the calling thread's own, any thread, no lock, no allocation from
  * the heap, errno kept. Wrappers are compiled with frame pointers: the frame that
@@ -67,11 +64,12 @@ struct hybrid_mpi {
 
 	/*
 	 * Enters the function below the caller's call path. False: it is not measured; do nothing more. In a
-	 * pause of a process with a trace true, too: of what is said then, the trace has what makes an order.
+	 * pause of a process with a trace true, too: of the records made then, the trace gets those that
+	 * affect the order.
 	 */
 	bool (*begin)(struct mpi_function *function);
 	bool (*begin_late)(struct mpi_function *function);
-	/* After begin() said false: because a call of MPI made this one. */
+	/* After begin() returned false: whether that was because a call of MPI made this one. */
 	bool (*inside)(void);
 	/*
 	 * The call is over: reads the clock. False: the measurement has ended meanwhile; do nothing more.
@@ -82,7 +80,7 @@ struct hybrid_mpi {
 	/* POSTED, SENT, TESTED, CANCELLED, COLLECTED, DONE. */
 	void (*request)(enum hyb_other what, uint64_t request);
 	void (*epoch)(uint32_t window, uint32_t target);
-	void (*failed)(int error); /* in the place of what else would be said */
+	void (*failed)(int error); /* in the place of all other records of the call */
 	void (*leave)(void);
 	/* end(), message() if not NULL, leave(). */
 	void (*end_late)(const struct mpi_message *message);

@@ -60,7 +60,7 @@ static PROBE_INLINE bool open_call(
 }
 
 /*
- * Which of the requests that a call completed it waited for, MPI does not tell: each message has the same
+ * MPI does not report which of the requests that a call completed it waited for: each message has the same
  * part of its time, so that parts add up to the call.
  */
 static void share_wait(struct thread *t, uint64_t ticks)
@@ -124,8 +124,8 @@ static bool is_inside(struct thread *t, uintptr_t frame)
 	return false;
 }
 
-/* Of a call in a pause only what it sends and receives is told: messages behind the pause have their order by
- * that. */
+/* Of a call in a pause only what it sends and receives is recorded: messages behind the pause have their
+ * order by that. */
 static bool begin_paused(struct thread *t, uintptr_t frame)
 {
 	if (!rt.set.trace_events || t->mpi.open || is_inside(t, frame))
@@ -216,7 +216,7 @@ static void leave_unmeasured(struct thread *t)
 	probe_end(t);
 }
 
-/* Another thread paused all meanwhile: the call began before that, and is told whole. */
+/* Another thread paused all meanwhile: the call began before that, and is recorded as a whole. */
 static bool end_paused(struct thread *t, uintptr_t frame)
 {
 	if (t->state != THREAD_PAUSED || !t->mpi.open)

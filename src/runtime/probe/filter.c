@@ -267,7 +267,7 @@ bool filter_excludes_python(const char *file, const char *qualname)
 
 	if (!filter.text)
 		return false;
-	if (length >= PART) { /* the end says more */
+	if (length >= PART) { /* the end is more useful */
 		file += length - (PART - 1);
 		length = PART - 1;
 	}

@@ -1,7 +1,7 @@
 /*
- * Regions entered and left: the region stack of a thread. The entry points for
- * programs are the table in probe_api.c and the compiler's hooks in cyg.c.
- * Where nothing else is said: owner thread, thread busy; async-signal-safe.
+ * Regions entered and left: the region stack of a thread. The entry points for programs are the table in
+ * probe_api.c and the compiler's hooks in cyg.c. Unless noted otherwise: owner thread, thread busy;
+ * async-signal-safe.
  */
 #ifndef HYB_PROBE_H
 #define HYB_PROBE_H
@@ -136,7 +136,7 @@ static PROBE_INLINE void probe_enter(
 /* Leaves a region by key; `now` was read before anything else was done. */
 static PROBE_INLINE void probe_leave(struct thread *t, enum hyb_node_kind kind, uint64_t key, uint64_t now)
 {
-	/* One compare says: nothing skipped inside, and it is the one that was entered last. */
+	/* One comparison checks both: nothing was skipped inside, and it is the one that was entered last. */
 	if (likely(t->node->key == key && !(t->top->skipped & ~HYB_OPEN_SAMPLED) && t->node->kind == kind))
 		probe_pop(t, now);
 	else

@@ -257,7 +257,7 @@ uintptr_t python_frame(void)
 	return state ? innermost(l, state) : 0;
 }
 
-/* The same, where evaluations leave no address: only a region that a frame entered says where it is. */
+/* The same, where evaluations leave no address: only a region that a frame entered shows where it is. */
 static void path_of_objects(struct python_walk *p, struct unwind *u, const struct hyb_open *top, bool is_root)
 {
 	const struct python_layout *l = python_layout();
@@ -305,7 +305,8 @@ static bool has_more(const struct unwind *u, size_t at)
 	return false;
 }
 
-/* What the frame has of its instruction: the lower half of an address tells two of the same code apart. */
+/* What the frame has of its instruction: the lower half of an address differs between two of the same
+ * code. */
 static uint32_t instruction_word(const struct python_layout *l, uintptr_t frame)
 {
 	return *(const uint32_t *)(frame + l->frame.instruction);

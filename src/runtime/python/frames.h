@@ -88,8 +88,8 @@ int python_keep(const struct python_walk *walked, const struct unwind *u, const 
 	struct python_place *places, uint32_t max);
 
 /*
- * Begins at the innermost frame of the calling thread, for python_same(). Returns what tells its line from
- * most others; 0: the thread runs no Python.
+ * Begins at the innermost frame of the calling thread, for python_same(). Returns a value that differs for
+ * most other lines; 0: the thread runs no Python.
  */
 uint64_t python_here(struct python_walk *p, uintptr_t stack_lo, uintptr_t stack_hi);
 

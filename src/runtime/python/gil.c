@@ -22,7 +22,8 @@ static bool is_gil(const pthread_cond_t *condition)
 	return python_layout() && is_of_runtime(condition);
 }
 
-/* The node of the thread's innermost Python frame: a wait is long enough to say where it happens. */
+/* The node of the thread's innermost Python frame: a wait takes long enough that finding its place costs
+ * little. */
 static uint32_t waiting_node(struct thread *t)
 {
 	struct unwind u = {
@@ -68,8 +69,8 @@ static void end_wait(uint64_t key)
 }
 
 /*
- * A thread that finds after 5 ms of waiting that the interpreter has ended ends, too. CPython 3.9 and 3.10
- * look at memory for it that was freed, and die if the process has not ended by then, which our part of its
+ * A thread that finds after 5 ms of waiting that the interpreter has ended ends, too. CPython 3.10
+ * looks at memory for it that was freed, and dies if the process has not ended by then, which our part of its
  * end delays.
  */
 static void leave_ended(const pthread_cond_t *condition, pthread_mutex_t *mutex)

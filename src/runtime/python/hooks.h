@@ -34,7 +34,7 @@ struct hooks {
 	int64_t seen[HOOKS_INTERPRETERS]; /* ids + 1 of those that were hooked, by id */
 	struct module_map image; /* the interpreter's object */
 	bool several; /* interpreters were hooked */
-	bool too_deep, switched; /* was said */
+	bool too_deep, switched; /* was reported */
 	const char *unseen; /* calls that this version never hands to a hook, in words; NULL: none */
 };
 
@@ -59,7 +59,7 @@ void hooks_install(void);
  */
 void hooks_cost(uint64_t timed, uint64_t skipped, uint64_t *calls);
 
-/* Says in the file if no interpreter was ever hooked. */
+/* Writes a note to the file if no interpreter was ever hooked. */
 void hooks_end(void);
 
 #endif

@@ -28,7 +28,7 @@ enum python_attributes {
 			       */
 };
 
-/* How a frame tells its instruction. */
+/* How a frame stores its instruction. */
 enum python_instruction {
 	PYTHON_OFFSET_BYTES, /* int, bytes from the first; -1: not begun */
 	PYTHON_OFFSET_UNITS, /* int, units of two bytes */
@@ -48,8 +48,8 @@ struct python_layout {
 	struct {
 		uint16_t interp, thread_id;
 		uint16_t next; /* of the same interpreter */
-		uint16_t status; /* flags; 0: which state runs now is told by a function that may be called
-				    anywhere */
+		uint16_t status; /* flags; 0: which state runs now is the result of a function that may be
+				    called anywhere */
 		uint16_t c_recursion; /* int, evaluations that may still be nested on the C stack; 0: none */
 		uint16_t frame; /* innermost frame; 0: there is a cframe */
 		uint16_t cframe; /* 0: none */
@@ -70,8 +70,8 @@ struct python_layout {
 		uint16_t locals; /* pointers to objects: arguments, then local variables */
 	} frame; /* PyFrameObject or _PyInterpreterFrame */
 	/*
-	 * Whether a generator or coroutine whose evaluation has ended may go on later.
-	 * The first of these that is not 0 says where that stands.
+	 * Whether a generator or coroutine whose evaluation has ended may go on later. The first of these
+	 * that is not 0 is the place of that state.
 	 */
 	struct {
 		uint16_t stack_top; /* 3.8, 3.9: pointer in the frame, not NULL if suspended */
@@ -124,10 +124,9 @@ const struct python_layout *python_layout_of(unsigned version);
 size_t python_layout_threads(const struct python_layout *layout, const void *runtime);
 
 /*
- * Whether an interpreter looks as its version's layout says: the sizes of its code
- * type, and (3.13 and later) the offsets that it publishes at the start of
- * _PyRuntime, which also tell a free-threaded build. `code_type` is the address of
- * PyCode_Type, `runtime` that of _PyRuntime. Reads static data of a loaded library only.
+ * Whether an interpreter fits its version's layout: the sizes of its code type, and (3.13 and later) the
+ * offsets that it publishes at the start of _PyRuntime, which also show a free-threaded build. `code_type` is
+ * the address of PyCode_Type, `runtime` that of _PyRuntime. Reads static data of a loaded library only.
  */
 bool python_layout_fits(const struct python_layout *layout, const void *code_type, const void *runtime);
 

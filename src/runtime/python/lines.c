@@ -66,8 +66,8 @@ static int64_t location_difference(unsigned code, const uint8_t *p, const uint8_
 	return code == LOCATION_NO_COLUMNS || code == LOCATION_LONG ? location_number(p, end) : 0;
 }
 
-/* Entries begin with a byte that has bit 7 set: code and units - 1. The line changes by what they say first.
- */
+/* Entries begin with a byte that has bit 7 set: code and units - 1. Their first number is the change of the
+ * line. */
 static int64_t locations_line(const uint8_t *p, const uint8_t *end, int64_t line, uint64_t wanted)
 {
 	uint64_t address = 0;

@@ -13,8 +13,8 @@ enum python_lines {
 };
 
 /*
- * `format`: enum python_lines; `first_line`: of the code object; `instruction`: its byte offset / 2 + 1,
- * or 0 for a frame that has not begun, which is on the first line. Returns 0 if the table does not say.
+ * `format`: enum python_lines; `first_line`: of the code object; `instruction`: its byte offset / 2 + 1, or 0
+ * for a frame that has not begun, which is on the first line. Returns 0 if the table does not have it.
  */
 unsigned python_line(
 	unsigned format, const uint8_t *table, size_t len, unsigned first_line, uint32_t instruction);

@@ -110,7 +110,7 @@ static int search_object(struct dl_phdr_info *info, size_t size __attribute__((u
 
 static uintptr_t symbol_in(uintptr_t object, const char *name, size_t *ret_size)
 {
-	/* Not dlsym: a failure would be what the program's next dlerror() tells. */
+	/* Not dlsym: the program's next dlerror() would return our failure. */
 	struct search s = {.name = name, .in = object};
 
 	dl_iterate_phdr(search_object, &s);
@@ -126,7 +126,7 @@ uintptr_t python_symbol(const char *name, size_t *ret_size)
 
 /* ------------------------------------------------------- the interpreter */
 
-/* major << 8 | minor, and its text; 0: it does not tell. */
+/* major << 8 | minor, and its text; 0: not known. */
 static unsigned ask_version(void)
 {
 	const char *(*tell)(void) = (const char *(*)(void))python_symbol("Py_GetVersion", NULL);
@@ -137,7 +137,7 @@ static unsigned ask_version(void)
 	return sscanf(python.version, "%u.%u", &major, &minor) == 2 ? major << 8 | minor : 0;
 }
 
-/* What tells this process from others of the same interpreter: all words behind the first. */
+/* What distinguishes this process from others of the same interpreter: all words behind the first. */
 static void describe_arguments(void)
 {
 	char text[HYB_NAME_MAX + 1], *words = text, *end = text + sys_command_line(text, sizeof(text));
@@ -329,7 +329,7 @@ static const char *latest_state(const struct python_layout *l, uintptr_t own, bo
 
 /*
  * Up to 3.11: whether this thread is in the state that runs now, another one than its own: that of a
- * sub-interpreter. Its id says who made it, but also other threads run what is in there.
+ * sub-interpreter. Its id is that of the thread that made it, but other threads may run it, too.
  */
 static bool is_in(const struct python_layout *l, uintptr_t current, uintptr_t own)
 {

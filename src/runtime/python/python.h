@@ -76,7 +76,7 @@ static inline void python_look_again(void)
 	}
 }
 
-/* Says in a new file what interpreter there is. start */
+/* Records the interpreter in a new file. start */
 void python_describe(void);
 
 /* Address of a dynamic symbol in the interpreter's object, 0 if it has none. Asks the loader: not in a

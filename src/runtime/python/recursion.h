@@ -2,7 +2,7 @@
  * The limit of C recursion (CPython 3.12 and 3.13). An evaluation counts against it that C code begins; a
  * call of Python by Python does not, as the caller's evaluation runs it. With a hook the interpreter calls
  * itself for both, so what natively would not count is given back. What stands between the two evaluations on
- * the C stack tells them apart: it is walked once, and known again by the caller's instruction and the
+ * the C stack distinguishes them: it is walked once, and known again by the caller's instruction and the
  * distance.
  */
 #ifndef HYB_PYTHON_RECURSION_H

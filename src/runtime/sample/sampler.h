@@ -20,7 +20,7 @@ struct interrupt {
 };
 
 /*
- * A way to be interrupted. start() returns 0 or a negative errno. One that only says that there is no clock
+ * A way to be interrupted. start() returns 0 or a negative errno. One that only notes that there is no clock
  * has no functions. Owner thread
  */
 struct source {

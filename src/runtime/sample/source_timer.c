@@ -124,7 +124,7 @@ static int start_timer(struct thread *t, uint64_t period)
 
 /*
  * Whether the thread ran when the timer expired. Who does is interrupted at once; who waited, or had no
- * processor, is late. In a long system call one can be late and have run, as the CPU clock tells.
+ * processor, is late. In a long system call one can be late and have run, as the CPU clock shows.
  */
 static bool was_running(const struct thread *t, const struct interrupt *i)
 {

@@ -113,7 +113,7 @@ static bool fp_deref(const struct cfi_rule *cfa, int64_t *ret_d)
 	return true;
 }
 
-/* False if the row says more than the rule can hold. */
+/* False if the row has more than the rule can hold. */
 static bool condense_cfa(const struct cfi_row *row, uintptr_t pc, struct unwind_rule *rule)
 {
 	int64_t cfa = row->cfa.offset;

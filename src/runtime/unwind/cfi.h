@@ -32,7 +32,7 @@ static inline bool cfi_read(struct cfi_stack *stack, uintptr_t at, uint64_t *ret
 }
 
 enum cfi_kind {
-	CFI_SAME = 0, /* also: nothing was said */
+	CFI_SAME = 0, /* also: no instruction set it */
 	CFI_UNDEFINED,
 	CFI_OFFSET, /* at CFA + offset */
 	CFI_VAL_OFFSET, /* is CFA + offset */

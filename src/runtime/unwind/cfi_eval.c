@@ -310,7 +310,7 @@ uintptr_t cfi_step(const struct cfi_row *row, struct cfi_regs *regs, struct cfi_
 	else
 		return 0;
 	for (unsigned reg = 0; reg < ARCH_REGISTERS; reg++) {
-		/* Registers that a call may change are lost unless the row says where they are. */
+		/* Registers that a call may change are lost unless the row has their place. */
 		if (row->reg[reg].kind == CFI_SAME && !(ARCH_SAVED >> reg & 1))
 			continue;
 		if (caller_value(&row->reg[reg], reg, regs, stack, cfa, &caller.value[reg]))

@@ -41,7 +41,7 @@ void jit_init(void)
 		jit.identity.process);
 }
 
-/* Tells where names may be in the end. */
+/* Records where names may be in the end. */
 static void tell(const char *path)
 {
 	char value[16 + 1 + 512];
@@ -78,7 +78,7 @@ static uint64_t map_size(void)
 	return (uint64_t)st.st_size;
 }
 
-/* Begins a slice, and says how much of the names was written by now. */
+/* Begins a slice, and records how much of the names was written by now. */
 static void begin_slice(uint32_t slice, uint64_t now)
 {
 	struct hyb_def_module def = {.id = JIT_MODULE + slice,

@@ -1,8 +1,8 @@
 /*
- * Code made at run time. Its addresses belong to no file and may hold other code later, so a key
- * says from when on: time is cut into slices, each with a module id of its own (HYB_MADE_PATH). A
- * slice begins when code is met that was not seen before, at the earliest some time after the last one, or
- * when code turns out to have been replaced.
+ * Code made at run time. Its addresses belong to no file and may hold other code later, so a key records the
+ * time: time is cut into slices, each with a module id of its own (HYB_MADE_PATH). A slice begins when code
+ * is met that was not seen before, at the earliest some time after the last one, or when code turns out to
+ * have been replaced.
  */
 #ifndef HYB_JIT_H
 #define HYB_JIT_H

@@ -2,12 +2,10 @@
  * Walking a stack from an interrupted context outwards, bounded by the
  * snippets of open probes (paper 003, section II).
  *
- * A frame's rule says where its caller's stack pointer, return address and
- * frame pointer are. Rules come from .eh_frame (cfi.c), are condensed to a few
- * bytes and cached by code address for the whole process; frames whose rule
- * does not fit are stepped by the full interpreter. Code without unwind
- * information is stepped by guesses that are verified against the calling
- * instruction (runtime/unwind/guess.c).
+ * A frame's rule has the place of its caller's stack pointer, return address and frame pointer are. Rules
+ * come from .eh_frame (cfi.c), are condensed to a few bytes and cached by code address for the whole process;
+ * frames whose rule does not fit are stepped by the full interpreter. Code without unwind information is
+ * stepped by guesses that are verified against the calling instruction (runtime/unwind/guess.c).
  *
  * Everything here is async-signal-safe: no lock, no allocation, no loader call;
  * memory is read only after it is known to be readable.
@@ -23,7 +21,7 @@
 /* The end of a walk. */
 enum unwind_end {
 	UNWIND_SNIPPET = 0, /* at a frame that entered an open probe, or at the thread's first frame */
-	UNWIND_OUTERMOST, /* the unwind information says that there is no caller */
+	UNWIND_OUTERMOST, /* by the unwind information there is no caller */
 	UNWIND_NO_RULE, /* code without unwind information, and no verified guess */
 	UNWIND_BAD_STACK, /* a rule led outside readable memory, or backwards */
 	UNWIND_TOO_DEEP, /* no room for more frames */

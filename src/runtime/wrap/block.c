@@ -1,9 +1,8 @@
 /*
- * Calls that a signal cuts short with EINTR whatever its handler's flags are
- * (signal(7)). A program that sees no EINTR without us must see none with us:
- * while such a call waits, our signal is held back. It arrives when the call is
- * over, on the same stack; a timer's overruns say for how many samples it
- * stands, so that nothing is lost for wall-clock sampling either.
+ * Calls that a signal cuts short with EINTR whatever its handler's flags are (signal(7)). A program that sees
+ * no EINTR without us must see none with us: while such a call waits, our signal is held back. It arrives
+ * when the call is over, on the same stack; a timer's overruns are the number of samples that it stands, so
+ * that nothing is lost for wall-clock sampling either.
  *
  * The CPU timer cannot strike a thread that waits, so nothing is done for it. The overflow of a counter can:
  * that of context switches comes as the thread begins to wait.
@@ -265,9 +264,8 @@ HELD_MASK(int, epoll_pwait2,
 	(fd, events, max, timeout, mask))
 
 /*
- * These are restarted after our handler, but not as before: what has been
- * written until then ends the call, and if the program's own signal came at the
- * same moment, the kernel does as our flags say, not as the program's.
+ * These are restarted after our handler, but not as before: what has been written until then ends the call,
+ * and if the program's own signal came at the same moment, the kernel follows our flags, not the program's.
  */
 HELD(ssize_t, readv, (int fd, const struct iovec *parts, int count), (fd, parts, count))
 HELD(ssize_t, writev, (int fd, const struct iovec *parts, int count), (fd, parts, count))

@@ -1,6 +1,6 @@
 /*
- * exec and _exit: the file says how the image ended, and no sampling signal is
- * left for the new one, for which it would be deadly.
+ * exec and _exit: the file gets how the image ended, and no sampling signal is left for the new one, for
+ * which it would be deadly.
  */
 #include <alloca.h>
 #include <elf.h>

@@ -39,7 +39,7 @@ static int clone_start(void *data)
 	return start.function(start.argument);
 }
 
-/* What it executes, if it does, it says by itself later than `tick`. */
+/* What it executes, if it does, is recorded by itself later than `tick`. */
 static void note_sharing(uint64_t tick, pid_t pid)
 {
 	char path[PATH_MAX];

@@ -5,7 +5,7 @@
 #include "runtime/thread.h"
 #include "wrap.h"
 
-/* What glibc gives a thread whose creator did not say. */
+/* What glibc gives a thread whose creator did not choose. */
 static size_t stack_size(const pthread_attr_t *attr)
 {
 	pthread_attr_t standard;

@@ -68,7 +68,7 @@ EXPORT pid_t wait4(pid_t pid, int *status, int options, struct rusage *usage)
 	struct thread *t = wrap_hold();
 	struct rusage own = {0};
 	int how = 0, saved;
-	/* The kernel writes to where the program says: an address that is none is its EFAULT. */
+	/* The kernel writes to the program's address: an invalid one gives the program its EFAULT. */
 	pid_t result = REAL(wait4)(pid, status ? status : &how, options, usage ? usage : &own);
 
 	wrap_release(t);

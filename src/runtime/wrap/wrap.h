@@ -141,7 +141,7 @@ void wrap_release(struct thread *t);
 
 /*
  * Whether the program has handlers of signals that come at any time, by the kernel's own word;
- * rt.program_handles says the same as far as we saw them installed. Any thread
+ * rt.program_handles has the same as far as we saw them installed. Any thread
  */
 bool signal_program_handles(void);
 
@@ -157,8 +157,8 @@ uint64_t wait_hidden_begin(void);
 void wait_hidden_end(uint64_t begin, int status);
 
 /*
- * Says why a process is not measured that executed that program, or does so since that tick; of number 0 is
- * the shell of the C library. Async-signal-safe
+ * Records why a process is not measured that executed that program, or does so since that tick; of number 0
+ * is the shell of the C library. Async-signal-safe
  */
 void note_program(uint64_t tick, pid_t pid, const char *path, enum hyb_unmeasured why);
 

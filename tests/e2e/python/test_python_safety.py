@@ -164,7 +164,7 @@ print("end")
 @every_interpreter
 @pytest.mark.parametrize("mode", ["off", "frames", "hooks"])
 def test_the_end_is_not_seen_by_daemon_threads(python, mode, measure, compile_c):
-    """CPython 3.9 and 3.10 die of threads that wait for the GIL when its state was freed, if the process then does not end
+    """CPython 3.10 dies of threads that wait for the GIL when its state was freed, if the process then does not end
     at once: what stands for our part of the end takes 30 ms here."""
     library = compile_c(LONG_END, "-shared", "-fPIC")
     for _ in range(3):
