@@ -79,33 +79,3 @@ EXPORT int clone(int (*function)(void *), void *stack, int flags, void *argument
 	fork_parent();
 	return result;
 }
-
-/* Called by syscall(), of runtime/arch: SYS_fork and its like, and whatever comes before our start. */
-__attribute__((used, visibility("hidden"))) long wrap_system_call(
-	long number, long a, long b, long c, long d, long e, long f);
-__attribute__((used, visibility("hidden"))) long (*wrap_system_call_target)(long, ...);
-
-static bool forks(long number, long flags, long stack)
-{
-#ifdef SYS_fork
-	if (number == SYS_fork)
-		return true;
-#endif
-	return number == SYS_clone && !(flags & CLONE_VM) && !stack;
-}
-
-long wrap_system_call(long number, long a, long b, long c, long d, long e, long f)
-{
-	long result;
-
-	wrap_system_call_target = REAL(syscall);
-	if (!forks(number, a, b))
-		return wrap_system_call_target(number, a, b, c, d, e, f);
-	fork_prepare();
-	result = wrap_system_call_target(number, a, b, c, d, e, f);
-	if (result)
-		fork_parent();
-	else
-		fork_child();
-	return result;
-}

@@ -14,8 +14,7 @@
 
 #define KERNEL_SIGSET 8 /* bytes of a set that the kernel, and glibc, read and write */
 
-/* Whether this is about the signal we use, in a process that is sampled. */
-static bool is_ours(int sig)
+bool signal_is_ours(int sig)
 {
 	return rt.source && sig == rt.set.signal;
 }
@@ -56,7 +55,7 @@ bool signal_program_handles(void)
 	struct kernel_action action;
 
 	for (int sig = 1; sig <= 64 && !atomic_load(&rt.program_handles); sig++)
-		if (!is_ours(sig) && comes_at_any_time(sig) && is_handled(sig, &action))
+		if (!signal_is_ours(sig) && comes_at_any_time(sig) && is_handled(sig, &action))
 			atomic_store(&rt.program_handles, true);
 	return atomic_load(&rt.program_handles);
 }
@@ -71,7 +70,7 @@ bool signal_ends_calls(const sigset_t *blocked)
 	memcpy(&stays, blocked, KERNEL_SIGSET);
 	pending &= ~stays;
 	for (int sig = 1; sig <= 64; sig++)
-		if (pending >> (sig - 1) & 1 && !is_ours(sig) && is_handled(sig, &action) &&
+		if (pending >> (sig - 1) & 1 && !signal_is_ours(sig) && is_handled(sig, &action) &&
 			!(action.flags & SA_RESTART))
 			return true;
 	return false;
@@ -130,7 +129,7 @@ EXPORT int sigaction(int sig, const struct sigaction *action, struct sigaction *
 	python_look(); /* an interpreter that was opened later begins with its signals */
 	if (action)
 		note_handler(sig, action->sa_handler);
-	if (!is_ours(sig))
+	if (!signal_is_ours(sig))
 		return other_action(sig, action, old);
 	previous = rt.program_action;
 	if (action)
@@ -140,12 +139,32 @@ EXPORT int sigaction(int sig, const struct sigaction *action, struct sigaction *
 	return 0;
 }
 
+long signal_set_own(const void *want, void *ret_old)
+{
+	const struct kernel_action *new = want;
+	struct kernel_action *old = ret_old;
+	struct sigaction action = {0}, previous;
+
+	if (new) {
+		action.sa_handler = new->handler;
+		action.sa_flags = (int)new->flags;
+		memcpy(&action.sa_mask, &new->mask, KERNEL_SIGSET);
+	}
+	sigaction(rt.set.signal, new ? &action : NULL, &previous);
+	if (old) {
+		*old = (struct kernel_action){
+			.handler = previous.sa_handler, .flags = (unsigned)previous.sa_flags};
+		memcpy(&old->mask, &previous.sa_mask, KERNEL_SIGSET);
+	}
+	return 0;
+}
+
 EXPORT sighandler_t signal(int sig, sighandler_t handler)
 {
 	struct sigaction action = {.sa_handler = handler, .sa_flags = SA_RESTART}, old;
 
 	note_handler(sig, handler);
-	if (!is_ours(sig))
+	if (!signal_is_ours(sig))
 		return REAL(signal)(sig, handler);
 	sigaction(sig, &action, &old);
 	return old.sa_handler;

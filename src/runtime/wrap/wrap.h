@@ -145,6 +145,12 @@ void wrap_release(struct thread *t);
  */
 bool signal_program_handles(void);
 
+/* Whether this is the signal we use, in a process that is sampled. */
+bool signal_is_ours(int sig);
+
+/* What rt_sigaction() does for it, with the kernel's structures: it is kept for the program, and is shown. */
+long signal_set_own(const void *want, void *ret_old);
+
 /* CPU time in ns of children that have ended and were waited for, with theirs; 0: not known.
  * Async-signal-safe */
 uint64_t wait_cpu_children(void);

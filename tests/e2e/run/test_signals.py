@@ -50,6 +50,13 @@ def test_calls_are_whole(measure, options):
     assert (e.returncode, e.stdout) == (0, "PASS\n"), e.stdout
 
 
+@pytest.mark.parametrize("case", ["wait", "io_uring", "actions"])
+@pytest.mark.parametrize("options", [["--wall"], ["--rate", "10000", "--budget", "100"], []], ids=["wall", "many", "auto"])
+def test_calls_by_syscall(measure, case, options):
+    """Not by the C library's function for each: they end as they do without us, and set no action of ours."""
+    same_as_native(measure, options, "system_calls", case)
+
+
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("number", [1, 2, 10, 13, 14, 15, 16, 24, 26, 27, 29, 34, 64])
 def test_default_action(measure, number, mode):

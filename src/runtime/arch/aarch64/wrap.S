@@ -35,7 +35,7 @@
 	JUMP dlopen, 0
 	JUMP dlclose, 1
 
-/* What makes a process, and whatever comes before our start, is wrap_system_call's. Bit 8: CLONE_VM */
+/* All calls are wrap_system_call's but those whose child returns on this stack, or has another. Bit 8: CLONE_VM */
 	.globl syscall
 	.type syscall, %function
 syscall:
@@ -44,8 +44,10 @@ syscall:
 	adrp x16, wrap_system_call_target
 	ldr x16, [x16, :lo12:wrap_system_call_target]
 	cbz x16, 1f
+	cmp x0, __NR_clone3
+	b.eq 2f
 	cmp x0, __NR_clone
-	b.ne 2f
+	b.ne 1f
 	tbnz x1, 8, 2f
 	cbnz x2, 2f
 1:	b wrap_system_call

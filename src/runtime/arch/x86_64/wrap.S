@@ -34,7 +34,7 @@
 	JUMP dlopen, 0
 	JUMP dlclose, 1
 
-/* What makes a process, and whatever comes before our start, is wrap_system_call's. 0x100: CLONE_VM */
+/* All calls are wrap_system_call's but those whose child returns on this stack, or has another. 0x100: CLONE_VM */
 	.globl syscall
 	.type syscall, @function
 syscall:
@@ -42,10 +42,12 @@ syscall:
 	mov wrap_system_call_target(%rip), %rax
 	test %rax, %rax
 	jz 1f
-	cmp $__NR_fork, %rdi
-	je 1f
+	cmp $__NR_vfork, %rdi
+	je 2f
+	cmp $__NR_clone3, %rdi
+	je 2f
 	cmp $__NR_clone, %rdi
-	jne 2f
+	jne 1f
 	test $0x100, %esi
 	jnz 2f
 	test %rdx, %rdx
