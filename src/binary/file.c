@@ -36,8 +36,9 @@ static void find_go_table(struct go_table *table, Elf *elf)
 	if (elf_getshdrstrndx(elf, &names))
 		return;
 	for (Elf_Scn *section = NULL; (section = elf_nextscn(elf, section));) {
-		Elf64_Shdr *header = elf64_getshdr(section);
-		const char *name = header ? elf_strptr(elf, names, header->sh_name) : NULL;
+		GElf_Shdr header; /* a copy: where the file has it, it may lie at any address */
+		const char *name =
+			gelf_getshdr(section, &header) ? elf_strptr(elf, names, header.sh_name) : NULL;
 		Elf_Data *data = name && !strcmp(name, ".gopclntab") ? elf_rawdata(section, NULL) : NULL;
 
 		if (data && data->d_buf)

@@ -1,6 +1,7 @@
 /* Addresses of real programs against their source lines and against addr2line. */
 #include "sym_help.h"
 
+#include <elf.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -346,6 +347,35 @@ static void test_damaged_elf(void **state)
 	look_everywhere("damaged", mark);
 }
 
+/* Headers of sections may stand anywhere in the file: that they are aligned is not for the reader to trust.
+ */
+static void test_headers_anywhere(void **state)
+{
+	char table[64 * sizeof(Elf64_Shdr)];
+	Elf64_Ehdr header;
+	uint64_t mark;
+	size_t size;
+	FILE *file;
+
+	(void)state;
+	assert_true(sym_run("gcc -g -O2 -Wl,--build-id=none -o odd %s/sym_inline.c", SYM_SOURCES));
+	mark = sym_address_of("odd", "mark_inner");
+	file = fopen(sym_path("odd"), "r+");
+	assert_int_equal(fread(&header, sizeof(header), 1, file), 1);
+	size = (size_t)header.e_shnum * sizeof(Elf64_Shdr);
+	assert_true(size <= sizeof(table));
+	fseek(file, (long)header.e_shoff, SEEK_SET);
+	assert_int_equal(fread(table, size, 1, file), 1);
+	fseek(file, 0, SEEK_END);
+	header.e_shoff = (uint64_t)ftell(file) | 7;
+	fseek(file, (long)header.e_shoff, SEEK_SET);
+	fwrite(table, size, 1, file);
+	fseek(file, 0, SEEK_SET);
+	fwrite(&header, sizeof(header), 1, file);
+	fclose(file);
+	look_everywhere("odd", mark);
+}
+
 /* Reads "name\nfile:line\n" of one frame; a question mark is 0. */
 static char *next_frame(char **text, char **ret_file, unsigned *ret_line)
 {
@@ -460,6 +490,7 @@ int main(void)
 		cmocka_unit_test(test_no_file),
 		cmocka_unit_test(test_vdso_copy),
 		cmocka_unit_test(test_damaged_elf),
+		cmocka_unit_test(test_headers_anywhere),
 		cmocka_unit_test(test_against_addr2line),
 	};
 
