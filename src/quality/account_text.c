@@ -46,7 +46,8 @@ void quality_account(struct remarks *remarks, const struct account *a)
 		add_part(&text, &comma, a->before, "loading programs, and before measurements");
 		add_part(&text, &comma, a->beginning, "beginning measurements, which is a cost");
 		add_part(&text, &comma, a->others, "in threads that were not measured");
-		add_part(&text, &comma, a->after, "ending processes");
+		add_part(&text, &comma, a->after,
+			"ending processes, or after the last samples of those cut off");
 		add_part(&text, &comma, a->unmeasured, "in programs that were not measured");
 		add_part(&text, &comma, a->unseen, "of children for which no measured process waited");
 		remarks_add(remarks, false, "outside", &text);
