@@ -269,7 +269,7 @@ static int set_trace_limit(struct options *o, const char *text)
 {
 	if (read_size(text, &o->trace_limit))
 		return OPTIONS_OK;
-	message("--trace-limit %s: give a number of bytes, for instance 500M or 2G", text);
+	message("--trace-limit %s: give a number of bytes, if need be with K, M or G, as 500M", text);
 	return OPTIONS_BAD;
 }
 

@@ -126,7 +126,7 @@ def test_says_that_it_was_killed(terminal, going):
     terminal.view(going.path)
     terminal.wait(is_live, "a live run")
     os.kill(going.program(), signal.SIGKILL)
-    screen = terminal.wait_for("killed?")
+    screen = terminal.wait_for("1 process ended ")
     assert not is_live(screen) and "damage" not in screen
     assert going.end()[0] == -signal.SIGKILL  # hybrid-run ends as its program
 
