@@ -10,6 +10,8 @@
 /* Appends to a record by how much the metrics have grown since the one before, at the last reading. */
 static inline uint8_t *trace_metrics(struct thread *t, uint8_t *p)
 {
+	if (likely(!rt.metrics)) /* a copy of nothing is a call, too */
+		return p;
 	p = record_put_growth(p, t->metrics.now, t->metrics.traced, rt.metrics);
 	memcpy(t->metrics.traced, t->metrics.now, rt.metrics * sizeof(*t->metrics.now));
 	return p;
