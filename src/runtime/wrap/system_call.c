@@ -75,17 +75,18 @@ long wrap_system_call(long number, long a, long b, long c, long d, long e, long 
 	struct thread *held;
 	long result;
 
-	wrap_system_call_target = REAL(syscall);
+	if (unlikely(!wrap_system_call_target)) /* once: all threads read it */
+		wrap_system_call_target = REAL(syscall);
 	if (number == SYS_rt_sigaction && signal_is_ours((int)a))
 		return signal_set_own((const void *)b, (void *)c);
 	if (!forks(number, a, b)) {
 		held = is_cut_short(number, b, d) ? wrap_hold() : NULL;
-		result = REAL(syscall)(number, a, b, c, d, e, f);
+		result = wrap_system_call_target(number, a, b, c, d, e, f);
 		wrap_release(held);
 		return result;
 	}
 	fork_prepare();
-	result = REAL(syscall)(number, a, b, c, d, e, f);
+	result = wrap_system_call_target(number, a, b, c, d, e, f);
 	if (result)
 		fork_parent();
 	else
