@@ -90,7 +90,8 @@ WORDS(unmeasured,
 	[HYB_UNMEASURED_RIGHTS] = {"rights", "it runs with other rights"},
 	[HYB_UNMEASURED_ENVIRONMENT] = {"environment", "it was started without the environment of its parent"},
 	[HYB_UNMEASURED_MEMORY] = {"memory", "it runs in the memory of its parent"},
-	[HYB_UNMEASURED_SANITIZER] = {"sanitizer", "it is built with AddressSanitizer"});
+	[HYB_UNMEASURED_SANITIZER] = {"sanitizer", "it is built with AddressSanitizer"},
+	[HYB_UNMEASURED_LAUNCHER] = {"launcher", "it starts the ranks of MPI programs"});
 
 WORDS(thread_level,
 	{"single", NULL},

@@ -4,6 +4,8 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/launch.h"
+#include "base/path.h"
 #include "format/format.h"
 #include "quality/images.h"
 
@@ -59,7 +61,7 @@ static const struct hyb_program *find_program(
 	return found;
 }
 
-/* Of measured processes that one which was not measured started, for they are counted already. */
+/* Of measured processes for which a program that was not measured waited, for they are counted already. */
 static uint64_t of_measured_children(
 	const struct images *images, const struct image *parent, const struct hyb_ended *e)
 {
@@ -70,7 +72,8 @@ static uint64_t of_measured_children(
 	for (size_t i = 0; i < count && e->pid; i++) {
 		const struct image *p = &images->list[images_last(images, children[i])];
 
-		if ((parent->hybrid_run || p->pid_namespace == parent->pid_namespace) && p->start <= e->time)
+		if (!p->waited && p->start <= e->time &&
+			(parent->hybrid_run || p->pid_namespace == parent->pid_namespace))
 			cpu += used(p) + of_children(p);
 	}
 	return cpu;
@@ -80,6 +83,8 @@ static int add_unmeasured(struct account *a, const char *path, unsigned why, uin
 {
 	size_t i = 0;
 
+	if (why == HYB_UNMEASURED_NOT_KNOWN && path && launch_is_launcher(path_base(path)))
+		why = HYB_UNMEASURED_LAUNCHER;
 	while (i < a->program_count && (a->programs[i].why != why || !a->programs[i].path != !path ||
 					       (path && strcmp(a->programs[i].path, path) != 0)))
 		i++;
@@ -93,6 +98,7 @@ static int add_unmeasured(struct account *a, const char *path, unsigned why, uin
 	a->unmeasured += cpu;
 	return 0;
 }
+
 /* A parent waited for it. A process that was measured may have ended in a program that was not. */
 static int add_end(struct account *a, const struct images *images, const struct image *parent,
 	const struct hyb_ended *e, size_t i)
@@ -109,7 +115,7 @@ static int add_end(struct account *a, const struct images *images, const struct 
 	program = p ? find_program(p, e, program) : program;
 	path = program ? program->path : p ? p->became : NULL;
 	return add_unmeasured(a, path, program ? program->unmeasured : HYB_UNMEASURED_NOT_KNOWN,
-		p ? rest : less(rest, of_measured_children(images, parent, e)));
+		less(rest, of_measured_children(images, parent, e)));
 }
 
 static int compare_programs(const void *pa, const void *pb)

@@ -221,6 +221,9 @@ def test_launchers_are_not_measured(measure, tmp_path, interpreter):
     assert re.search(r"^OMPI_MCA_mca_base_env_list=LD_PRELOAD;HYBRID_DIR;HYBRID_OPTIONS$", e.stdout, re.M)
     e = measure(tmp_path / "mpirun", "-x", "A")
     assert "mca_base_env_list" not in e.stdout
+    e = measure("sh", "-c", '("$0"); true', tmp_path / "mpirun")
+    (launcher,) = e.report()["quality"]["account"]["unmeasured"]
+    assert (launcher["program"], launcher["why"]) == (str(tmp_path / "mpirun"), "launcher")
 
 
 # ------------------------------------------------------------------ real launches

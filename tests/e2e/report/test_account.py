@@ -247,16 +247,18 @@ def test_killed_shell(measure, compile_c):
     assert "1 process ended by signal SIGKILL" in run(HYBRID_REPORT, e.path).stdout
 
 
-def test_command_that_is_not_measured(measure, burn, static_burn, tmp_path):
-    """What it starts is: hybrid-run waits for a process that has no file."""
+@pytest.mark.parametrize("shell", [(), ("sh", "-c", '(exec "$0" "$@"); true')], ids=["command", "became"])
+def test_starter_that_is_not_measured(measure, burn, tmp_path, shell):
+    """What it starts is: hybrid-run waits for a process that has no file, a shell for one that was measured before it became that."""
     launcher = tmp_path / "launcher"
     run("gcc", "-static", "-O1", "-o", launcher, "-x", "c", "-", input="""
 #include <stdlib.h>
 int main(int argc, char **argv) { for (volatile long i = 0; i < 100000000; i++); return system(argv[1]); }
 """)
-    account = account_of(measure(launcher, f"{burn} 100; true"))
+    account = account_of(measure(*shell, launcher, f"{burn} 100; true"))
     (one,) = account["unmeasured"]
-    assert one["program"] == str(launcher) and one["cpu_ns"] > 20e6
+    assert one["program"] == str(launcher) and 20e6 < one["cpu_ns"] < 0.02 * account["cpu_ns"] + account["cpu_ns"] - account["threads_ns"]
+    assert account["unwaited_ns"] == 0
     assert 100e6 <= account["threads_ns"] <= 130e6 and account["unseen_ns"] <= 0.02 * account["cpu_ns"]
 
 
