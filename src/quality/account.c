@@ -79,12 +79,28 @@ static uint64_t of_measured_children(
 	return cpu;
 }
 
+/* The same of ranks, for which a launcher that began then waited by processes of its own, not measured
+ * either. */
+static uint64_t of_ranks(
+	const struct images *images, const struct image *parent, const struct hyb_ended *e, uint64_t begun)
+{
+	uint64_t cpu = 0;
+
+	for (size_t i = 0; i < images->count; i++) {
+		const struct image *p = &images->list[i];
+
+		if (!p->hybrid_run && !p->waited && images_last(images, i) == i && p->ppid != e->pid &&
+			p->start >= begun && p->start <= e->time && p->experiment == parent->experiment &&
+			!strcmp(p->host, parent->host) && !images_has_parent(images, p))
+			cpu += used(p) + of_children(p);
+	}
+	return cpu;
+}
+
 static int add_unmeasured(struct account *a, const char *path, unsigned why, uint64_t cpu)
 {
 	size_t i = 0;
 
-	if (why == HYB_UNMEASURED_NOT_KNOWN && path && launch_is_launcher(path_base(path)))
-		why = HYB_UNMEASURED_LAUNCHER;
 	while (i < a->program_count && (a->programs[i].why != why || !a->programs[i].path != !path ||
 					       (path && strcmp(a->programs[i].path, path) != 0)))
 		i++;
@@ -106,6 +122,7 @@ static int add_end(struct account *a, const struct images *images, const struct 
 	const struct image *p = i == NO_IMAGE ? NULL : &images->list[i];
 	const struct hyb_program *program = find_program(parent, e, NULL);
 	uint64_t rest = p ? less(e->cpu, used(p) + of_children(p)) : e->cpu;
+	unsigned why = HYB_UNMEASURED_NOT_KNOWN;
 	const char *path;
 
 	if (p && p->state != HYB_STATE_EXEC) {
@@ -114,8 +131,14 @@ static int add_end(struct account *a, const struct images *images, const struct 
 	}
 	program = p ? find_program(p, e, program) : program;
 	path = program ? program->path : p ? p->became : NULL;
-	return add_unmeasured(a, path, program ? program->unmeasured : HYB_UNMEASURED_NOT_KNOWN,
-		less(rest, of_measured_children(images, parent, e)));
+	rest = less(rest, of_measured_children(images, parent, e));
+	if (program && program->unmeasured) {
+		why = program->unmeasured;
+	} else if (path && launch_is_launcher(path_base(path))) {
+		why = HYB_UNMEASURED_LAUNCHER;
+		rest = less(rest, of_ranks(images, parent, e, program ? program->time : p ? p->end : 0));
+	}
+	return add_unmeasured(a, path, why, rest);
 }
 
 static int compare_programs(const void *pa, const void *pb)

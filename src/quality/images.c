@@ -316,6 +316,11 @@ static size_t find(const struct images *images, const struct image *where, uint3
 	return low && !compare_numbers(&images->list[low - 1], &key) ? low - 1 : NO_IMAGE;
 }
 
+bool images_has_parent(const struct images *images, const struct image *p)
+{
+	return find(images, p, p->ppid, p->start) != NO_IMAGE;
+}
+
 static int compare_parents(const struct image *a, const struct image *b)
 {
 	int d = compare_places(a, b);

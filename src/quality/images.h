@@ -79,6 +79,9 @@ bool images_goes_on(const struct images *images, size_t i);
 const size_t *images_children(
 	const struct images *images, size_t experiment, const char *host, uint32_t pid, size_t *ret_count);
 
+/* Whether a process that was measured started it. */
+bool images_has_parent(const struct images *images, const struct image *image);
+
 /* The last image of the process of which `i` is one. */
 size_t images_last(const struct images *images, size_t i);
 

@@ -305,11 +305,24 @@ def test_abort(mpi, tmp_path):
     assert report_json(experiment)["quality"]["damage"] == 0
 
 
+BUSY = HELLO.replace("	int rank, sum;", "	int rank, sum;\n	volatile double x = 0;\n"
+                     "	for (int i = 0; i < 150000000; i++)\n		x += i;")
+
+
+@pytest.mark.parametrize("shell", [(), ("sh", "-c", '("$0" "$@"); true')], ids=["command", "became"])
+def test_time_of_ranks_is_not_the_launchers(mpi, tmp_path, shell):
+    """What waits for ranks, and is not measured, has what it used itself."""
+    result = run(HYBRID_RUN, *shell, *mpi.mpiexec_words(2)[4:], mpi.compile(BUSY), cwd=tmp_path, env=mpi.environment())
+    assert result.returncode == 0, result.stderr
+    account = report_json(*experiments(tmp_path))["quality"]["account"]
+    (launcher,) = account["unmeasured"]
+    assert launcher["why"] == "launcher" and launcher["cpu_ns"] + account["threads_ns"] <= 1.02 * account["cpu_ns"]
+    assert account["unwaited_ns"] == 0
+
+
 def test_cpu_of_ranks_that_the_launcher_does_not_wait_for(mpi, tmp_path):
     """A launcher that ends its ranks is not told what they used: what they measured of it counts."""
-    source = HELLO.replace("	int rank, sum;", "	int rank, sum;\n	volatile double x = 0;\n"
-                           "	for (int i = 0; i < 150000000; i++)\n		x += i;")
-    program = mpi.compile(source)
+    program = mpi.compile(BUSY)
     result = run(HYBRID_RUN, *mpi.mpiexec_words(2)[4:], program, "abort", cwd=tmp_path, env=mpi.environment())
     assert result.returncode == 7
     (experiment,) = tmp_path.glob("hyb-*")
