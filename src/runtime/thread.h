@@ -92,14 +92,16 @@ struct thread {
 	uint32_t checks_over, checks_under; /* how often in a row it was exceeded, or there was room */
 	uint32_t random;
 	struct {
-		uint64_t last; /* CPU ns at its last interrupt; 0: not known */
+		uint64_t last; /* CPU ns at its last interrupt, or where that was due; 0: not known */
 		uint64_t interval; /* from there to the next, ns of CPU */
+		uint64_t set; /* that the kernel has */
 		uint64_t edge; /* ns, CLOCK_MONOTONIC: where a window opens or closes, or the timer was set */
 		uint64_t open_cpu; /* ns of CPU where the last window opened */
 		uint64_t cycle, next_cycle; /* ns from one window to the next, on average */
 		uint64_t look_cpu, look_mono; /* when its switches were last looked at */
 		uint64_t switches; /* then */
 		uint8_t mode; /* see source_auto.c */
+		uint8_t repeats; /* of the interval that are still to come */
 		uint8_t shift, next_shift; /* it samples one in 2^n moments, or so much less often */
 	} clock; /* of the source */
 	uintptr_t stack_lo, stack_hi;

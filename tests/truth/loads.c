@@ -265,6 +265,26 @@ static void files(void)
 	close(file);
 }
 
+/* A B: fa, then B MiB of memory by one system call, whose samples all come as it ends. */
+static NOINLINE void map_memory(size_t size)
+{
+	uint64_t start = cpu_ns();
+	void *memory =
+		mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+
+	CHECK(memory != MAP_FAILED);
+	CHECK(!munmap(memory, size));
+	mine.cpu[FC] += cpu_ns() - start;
+}
+
+static void kernel(void)
+{
+	for (uint64_t start = cpu_ns(); cpu_ns() - start < wanted;) {
+		spend(FA, number[0] * US);
+		map_memory(number[1] << 20);
+	}
+}
+
 /* Waits for a byte, answers with one: fb in between. */
 static void answer(int in, int out, int function, uint64_t ns)
 {
@@ -401,6 +421,7 @@ static const struct {
 	{"itimer", 4, itimer},
 	{"timerfd", 4, timerfd},
 	{"files", 2, files},
+	{"kernel", 2, kernel},
 	{"pipes", 2, pipes},
 	{"sockets", 2, sockets},
 	{"children", 2, children},

@@ -120,6 +120,7 @@ PROGRAMS = [
     Program("itimer", "loads itimer {s} 4000 1000 10 10000"),
     Program("timerfd", "loads timerfd {s} 4000 1000 10 10000"),
     Program("files", "loads files {s} 1000 500", more=0.5, whole={"fc": "write_file", "fd": "read_file"}),
+    Program("long system calls", "loads kernel {s} 3000 48", whole={"fc": "map_memory"}),
     Program("pipes", "loads pipes {s} 200 400"),
     Program("10,000 switches", "loads pipes {s} 40 60"),
     Program("sockets", "loads sockets {s} 100 300"),

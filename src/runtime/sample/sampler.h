@@ -76,9 +76,9 @@ uint64_t sampler_interval(struct thread *t, uint64_t mean);
 bool sampler_was_waiting(const struct thread *t, const ucontext_t *context);
 
 /*
- * The task clock of the thread's, t->perf_fd. Its intervals are random, evenly from 0 to twice the period: a
- * loop in the program that takes about a period, or several, does not beat with it. 0 or a negative errno.
- * Owner thread
+ * The task clock of the thread's, t->perf_fd. Its intervals are random, evenly from half to three halves of
+ * the period, and four at a time the same: a loop in the program that takes about a period, or several, does
+ * not beat with it, as all multiples of the interval are random, too. 0 or a negative errno. Owner thread
  */
 int task_clock_start(struct thread *t, uint64_t period);
 void task_clock_stop(struct thread *t);

@@ -62,16 +62,40 @@ void perf_enable(int fd, bool on)
 }
 
 #define UNCOUNTED_NS 50000u /* CPU time that the task clock may not see: it is off at switches */
+#define REPEATS 4u /* intervals of the same length: a new one stops and starts the kernel's timer */
+
+static void draw_interval(struct thread *t, uint64_t period)
+{
+	t->clock.interval = period / 2 + sampler_random(t) % period;
+	t->clock.repeats = REPEATS;
+}
+
+static void next_interval(struct thread *t, uint64_t period)
+{
+	if (!t->clock.repeats)
+		draw_interval(t, period);
+	t->clock.repeats--;
+}
 
 /*
- * The first interval is what is left of one that lasts already at a random moment (the lesser of two), so
- * that the clock is as likely to strike at any moment from the start.
+ * What is left of an interval that lasts already at a random moment, so that the clock is as likely to strike
+ * at any moment from the start: of a long one more often than of a short one, and any of its repeats.
  */
 static uint64_t first_interval(struct thread *t, uint64_t period)
 {
-	uint64_t a = sampler_random(t) % (2 * period), b = sampler_random(t) % (2 * period);
+	do
+		draw_interval(t, period);
+	while (sampler_random(t) % (period + period / 2) >= t->clock.interval);
+	t->clock.repeats = (uint8_t)(sampler_random(t) % REPEATS);
+	return 1 + sampler_random(t) % t->clock.interval;
+}
 
-	return 1 + (a < b ? a : b);
+static void strike_in(struct thread *t, uint64_t ns)
+{
+	if (ns == t->clock.set)
+		return;
+	t->clock.set = ns;
+	perf_set_period(t->perf_fd, ns);
 }
 
 static uint64_t count_switches(void)
@@ -95,11 +119,13 @@ uint64_t task_clock_switches(struct thread *t)
 int task_clock_start(struct thread *t, uint64_t period)
 {
 	/* Time in system calls is the caller's. */
-	int fd = perf_open_signal(&perf_task_clock, first_interval(t, period), true);
+	uint64_t first = first_interval(t, period);
+	int fd = perf_open_signal(&perf_task_clock, first, true);
 
 	if (fd < 0)
 		return fd;
 	t->perf_fd = fd;
+	t->clock.set = first;
 	t->clock.last = 0;
 	t->clock.switches = count_switches();
 	return 0;
@@ -115,18 +141,22 @@ void task_clock_stop(struct thread *t)
 void task_clock_set(struct thread *t, uint64_t period)
 {
 	t->clock.last = 0;
-	perf_set_period(t->perf_fd, first_interval(t, period));
+	strike_in(t, first_interval(t, period));
 }
 
 uint64_t task_clock_count(struct thread *t, uint64_t period, uint64_t cpu)
 {
 	uint64_t count = 1, due = t->clock.last + t->clock.interval;
 
-	if (t->clock.last && cpu > due + UNCOUNTED_NS)
-		count += (cpu - due + sampler_random(t) % period) / period;
-	t->clock.last = cpu;
-	t->clock.interval = 1 + sampler_random(t) % (2 * period);
-	perf_set_period(t->perf_fd, t->clock.interval);
+	if (!t->clock.last || cpu <= due + UNCOUNTED_NS)
+		due = cpu;
+	next_interval(t, period);
+	for (; due + t->clock.interval <= cpu; count++) {
+		due += t->clock.interval;
+		next_interval(t, period);
+	}
+	t->clock.last = due;
+	strike_in(t, due + t->clock.interval - cpu);
 	return count;
 }
 
