@@ -10,7 +10,7 @@
 #include <time.h>
 
 #define RATE_MAX 10000
-#define RATE_DEFAULT 250
+#define RATE_DEFAULT 200
 #define DEMOTE_METRICS_NS \
 	20000 /* reading metrics costs a few microseconds: a tenth of that, as without them */
 
@@ -66,7 +66,7 @@ static const char help_text[] =
 	"\n"
 	"Samples:\n"
 	"  -r, --rate N           samples a second of each thread, 0 to 10000; 0: none\n"
-	"                         (default: the rate of the kernel's tick, at most 250)\n"
+	"                         (default: the rate of the kernel's tick, at most 200)\n"
 	"      --wall             sample what waits, too: by wall time, not by CPU time\n"
 	"      --source NAME      what interrupts: auto, perf (task clock), timer (where perf is\n"
 	"                         forbidden) or cpu (cheap, but wrong for threads that sleep);\n"

@@ -122,7 +122,7 @@ bool settings_read(struct settings *set)
 	char text[1024], *rest = text, *item;
 	sigset_t unusable;
 
-	*set = (struct settings){.rate = 250,
+	*set = (struct settings){.rate = 200,
 		.trace_limit = 1u << 30,
 		.budget = 50,
 		.signal = DEFAULT_SIGNAL,

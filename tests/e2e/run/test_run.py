@@ -102,7 +102,7 @@ def test_options_reach_the_runtime(measure):
 
 def test_defaults(measure):
     options = dict(pair.split("=") for pair in measure("true").values["options"].split(","))
-    assert 0 < int(options.pop("rate")) <= 250
+    assert 0 < int(options.pop("rate")) <= 200
     assert options == {"source": "auto", "trace": "0", "trace_limit": str(1 << 30), "budget": "50",
                        "demote": "100000:500", "signal": "16", "python": "frames", "mpi": "auto", "files": "auto"}
     assert "demote=10000:500," in measure("true", options=["--python=hooks"]).values["options"]
