@@ -19,6 +19,10 @@
 #include <termios.h>
 #include <unistd.h>
 
+/* What _FORTIFY_SOURCE makes of read() and poll(). */
+ssize_t __read_chk(int, void *, size_t, size_t);
+int __poll_chk(struct pollfd *, nfds_t, int, size_t);
+
 #define BYTES 4096
 #define WAIT_MS 3
 
@@ -43,7 +47,8 @@ static void move_all(int from, int to, size_t size, bool first)
 			continue;
 		}
 		while (done < size) {
-			ssize_t n = read(from, bytes + done, size - done);
+			ssize_t n = size % 2 ? read(from, bytes + done, size - done)
+					     : __read_chk(from, bytes + done, size - done, BYTES - done);
 
 			CHECK(n > 0 && errno == 77);
 			done += (size_t)n;
@@ -150,7 +155,8 @@ static void timeouts(void)
 		CHECK((i % 2 ? poll(&one, 1, WAIT_MS) : epoll_wait(epoll, &event, 1, WAIT_MS)) == 0);
 		passed = clock_ns(CLOCK_MONOTONIC) - start;
 		CHECK(passed >= WAIT_MS * 1000000u - 10000u);
-		CHECK(poll(&one, 1, 0) == 0 && epoll_wait(epoll, &event, 1, 0) == 0);
+		CHECK(__poll_chk(&one, 1, i % 4 ? 0 : WAIT_MS, sizeof(one)) == 0 &&
+			epoll_wait(epoll, &event, 1, 0) == 0);
 	}
 }
 

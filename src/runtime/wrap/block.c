@@ -312,16 +312,16 @@ ssize_t __recv_chk(int, void *, size_t, size_t, int);
 ssize_t __recvfrom_chk(int, void *, size_t, size_t, int, struct sockaddr *, socklen_t *);
 ssize_t __read_chk(int, void *, size_t, size_t);
 
-HELD(int, __poll_chk, (struct pollfd * fds, nfds_t count, int timeout, size_t room),
+WATCHED_WAIT(__poll_chk, (struct pollfd * fds, nfds_t count, int timeout, size_t room),
 	(fds, count, timeout, room))
 HELD_MASK(int, __ppoll_chk,
 	(struct pollfd * fds, nfds_t count, const struct timespec *timeout, const sigset_t *mask,
 		size_t room),
 	(fds, count, timeout, mask, room))
-HELD(ssize_t, __recv_chk, (int fd, void *buffer, size_t size, size_t room, int flags),
-	(fd, buffer, size, room, flags))
-HELD(ssize_t, __recvfrom_chk,
-	(int fd, void *buffer, size_t size, size_t room, int flags, struct sockaddr *from,
-		socklen_t *from_size),
-	(fd, buffer, size, room, flags, from, from_size))
-HELD(ssize_t, __read_chk, (int fd, void *buffer, size_t size, size_t room), (fd, buffer, size, room))
+WATCHED(__recv_chk, (int fd, void *at, size_t left, size_t room, int flags), (fd, at, left, room, flags),
+	left <= READ_MAX && !(flags & MSG_WAITALL), false)
+WATCHED(__recvfrom_chk,
+	(int fd, void *at, size_t left, size_t room, int flags, struct sockaddr *from, socklen_t *from_size),
+	(fd, at, left, room, flags, from, from_size), left <= READ_MAX && !(flags & MSG_WAITALL), false)
+WATCHED(__read_chk, (int fd, void *at, size_t left, size_t room), (fd, at, left, room), left <= READ_MAX,
+	reads_on(fd))

@@ -50,6 +50,49 @@ def test_calls_are_whole(measure, options):
     assert (e.returncode, e.stdout) == (0, "PASS\n"), e.stdout
 
 
+SMALL = """
+#include <poll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+ssize_t __read_chk(int, void *, size_t, size_t);
+ssize_t __recv_chk(int, void *, size_t, size_t, int);
+ssize_t __recvfrom_chk(int, void *, size_t, size_t, int, struct sockaddr *, socklen_t *);
+int __poll_chk(struct pollfd *, nfds_t, int, size_t);
+
+int main(void)
+{
+	char byte = 0;
+	int ends[2];
+
+	if (socketpair(AF_UNIX, SOCK_STREAM, 0, ends))
+		return 1;
+	for (int i = 0; i < 1000; i++) {
+		struct pollfd one = {ends[0], POLLIN, 0};
+
+		if (write(ends[1], &byte, 1) != 1 || CALL != 1)
+			return 1;
+		recv(ends[0], &byte, 1, MSG_DONTWAIT); /* what poll() left */
+	}
+	return 0;
+}
+"""
+
+
+@pytest.mark.parametrize("call", [
+    "read(ends[0], &byte, 1)", "__read_chk(ends[0], &byte, 1, 1)", "__recv_chk(ends[0], &byte, 1, 1, 0)",
+    "__recvfrom_chk(ends[0], &byte, 1, 1, 0, NULL, NULL)", "poll(&one, 1, 5)", "__poll_chk(&one, 1, 5, sizeof(one))"],
+    ids=lambda call: call.split("(")[0])
+def test_small_calls_are_watched(measure, compile_c, needs, call, tmp_path):
+    """No system call stands beside them, also where _FORTIFY_SOURCE made something else of them."""
+    needs("strace")
+    program = compile_c(SMALL.replace("CALL", call), "-O1")
+    strace = ["strace", "-f", "-o", tmp_path / "calls", "-e", "trace=rt_sigprocmask"]
+    e = measure(*strace, program)
+    assert e.returncode == 0
+    assert len((tmp_path / "calls").read_text().splitlines()) < 300
+
+
 @pytest.mark.parametrize("case", ["wait", "io_uring", "actions"])
 @pytest.mark.parametrize("options", [["--wall"], ["--rate", "10000", "--budget", "100"], []], ids=["wall", "many", "auto"])
 def test_calls_by_syscall(measure, case, options):
