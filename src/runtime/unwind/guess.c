@@ -75,6 +75,11 @@ static uint64_t site_of(uintptr_t word, uintptr_t pc)
 	return site;
 }
 
+bool guess_is_behind_call(uintptr_t pc)
+{
+	return SITE_KIND(site_of(pc, pc)) != ARCH_NO_CALL;
+}
+
 /* Whether a function that starts at `target` can hold `pc`: no unwind information begins between. */
 static bool leads_to(uintptr_t target, uintptr_t pc)
 {

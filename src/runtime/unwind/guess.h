@@ -31,6 +31,9 @@ enum {
 /* Replaces the frame by its caller's, whose pc is 0 if there is none. False: nothing credible was found. */
 bool guess_caller(struct guess_frame *frame, struct cfi_stack *stack);
 
+/* Whether a call stands in front of `pc`. */
+bool guess_is_behind_call(uintptr_t pc);
+
 /* Forgets which words are behind calls: code may have been replaced. */
 void guess_forget(void);
 

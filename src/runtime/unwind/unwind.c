@@ -12,6 +12,7 @@
 #define HELPER_STACK 0x100000u /* bytes that helpers of a probe may have used */
 #define MAX_EFFORT 1024u /* guesses of some us each: ten samples a second have to be affordable */
 #define SEARCH_EFFORT 8u /* where the way that was learned does not lead to the caller */
+#define FUNCTION_ALIGNMENT 16u /* at least, of those in the C library */
 #define MAX_EVALUATIONS 100000u /* that are counted on a stack */
 
 /* The frame that the walk stands at. */
@@ -229,6 +230,20 @@ static bool at_snippet(struct walk *w, const struct unwind_rule *rule, uintptr_t
 	return false;
 }
 
+/*
+ * Nobody calls from here: a function begins at the return address, behind no call. makecontext() has
+ * coroutines return to such a one.
+ */
+static bool is_planted(const struct walk *w)
+{
+	struct unwind_rule rule;
+
+	if (w->exact || w->pc % FUNCTION_ALIGNMENT)
+		return false;
+	rule = unwind_rule_at(w->pc);
+	return rule.function == w->pc && rule.kind != RULE_SIGNAL && !guess_is_behind_call(w->pc);
+}
+
 /* Code that is not known can be read, and is not on the stack. */
 static bool can_be_code(const struct walk *w)
 {
@@ -335,6 +350,10 @@ void unwind_walk(struct unwind *u)
 		if (next == STEP_RESTART) /* at most twice */
 			begin(&w);
 		rule = unwind_rule_at(w.pc - !w.exact);
+		if (rule.kind != RULE_SIGNAL && is_planted(&w)) {
+			stop(&w, UNWIND_OUTERMOST);
+			break;
+		}
 		if (rule.kind == RULE_UNMAPPED && u->count && !can_be_code(&w)) {
 			stop(&w, UNWIND_BAD_STACK);
 			break;
