@@ -38,15 +38,15 @@ static void stand_in(struct thread *t, uintptr_t frame)
 static PROBE_INLINE bool open_call(
 	struct thread *t, struct mpi_function *f, struct unwind_snippet snippet, uint64_t at)
 {
-	uint64_t key = key_of(f);
-	const struct mpi_path *path = key ? mpi_path_find(t, key, snippet.fp + 16) : NULL;
+	uint64_t key = key_of(f), now = 0;
+	const struct mpi_path *path = key ? mpi_path_find(t, key, snippet.fp + 16, &now) : NULL;
 	uint32_t node = path ? path->node : 0;
 
 	t->mpi.range = path ? path->range : 0;
 	t->mpi.timed = false;
 	t->mpi.waits = 0;
 	if (node)
-		probe_push_at(t, node, snippet, at);
+		probe_push_at(t, node, snippet, at || rt.metrics ? at : now); /* metrics are read first */
 	if (likely(node && t->node == node_at(node))) {
 		t->mpi.open = t->top;
 		stand_in(t, snippet.fp);

@@ -98,7 +98,7 @@ static __attribute__((noinline)) void walk(struct thread *t, uint64_t key, uintp
 }
 
 /* Whether the path leads to where it did. */
-static bool is_same(struct mpi_path *p, const struct thread *t, struct python_walk *chain)
+static bool is_same(struct mpi_path *p, const struct thread *t, struct python_walk *chain, uint64_t *ret_now)
 {
 	const uintptr_t *words = (const uintptr_t *)p->cfa - 1;
 	const struct word *word = (const struct word *)(t->mpi.paths.room + p->room);
@@ -110,10 +110,10 @@ static bool is_same(struct mpi_path *p, const struct thread *t, struct python_wa
 		if (unlikely(words[word[i].slot] != word[i].is))
 			return false;
 	return !p->place_count || python_same(chain, (const struct python_place *)(word + p->count),
-					  p->place_count, &p->checked);
+					  p->place_count, &p->checked, ret_now);
 }
 
-const struct mpi_path *mpi_path_find(struct thread *t, uint64_t key, uintptr_t cfa)
+const struct mpi_path *mpi_path_find(struct thread *t, uint64_t key, uintptr_t cfa, uint64_t *ret_now)
 {
 	bool known = python_layout();
 	struct python_walk chain;
@@ -122,7 +122,7 @@ const struct mpi_path *mpi_path_find(struct thread *t, uint64_t key, uintptr_t c
 		     0x9e3779b97f4a7c15u;
 	struct mpi_path *p = &t->mpi.paths.path[h >> 32 & (MPI_PATHS - 1)];
 
-	if (unlikely(p->key != key || p->cfa != cfa || !is_same(p, t, known ? &chain : NULL)))
+	if (unlikely(p->key != key || p->cfa != cfa || !is_same(p, t, known ? &chain : NULL, ret_now)))
 		walk(t, key, cfa, p);
 	return p;
 }

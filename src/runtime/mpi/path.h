@@ -37,9 +37,10 @@ struct mpi_paths {
 
 /*
  * The path of the function whose frame ends at `cfa` to the region `key`; its `node`
- * and `range` are 0 if there is no room. Good until the next one is asked for. Samples inside the region need
- * not know of it. Owner thread; async-signal-safe, also while a handler runs on top of it
+ * and `range` are 0 if there is no room. *ret_now: the tick, if it is known by the way. Good until the next
+ * one is asked for. Samples inside the region need not know of it. Owner thread; async-signal-safe, also
+ * while a handler runs on top of it
  */
-const struct mpi_path *mpi_path_find(struct thread *t, uint64_t key, uintptr_t cfa);
+const struct mpi_path *mpi_path_find(struct thread *t, uint64_t key, uintptr_t cfa, uint64_t *ret_now);
 
 #endif

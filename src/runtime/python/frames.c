@@ -305,11 +305,15 @@ static bool has_more(const struct unwind *u, size_t at)
 	return false;
 }
 
-/* What the frame has of its instruction: the lower half of an address differs between two of the same
- * code. */
-static uint32_t instruction_word(const struct python_layout *l, uintptr_t frame)
+/* The instruction of a frame, and of which code: an address has that in it. */
+static inline uint64_t instruction_of(const struct python_layout *l, uintptr_t frame)
 {
-	return *(const uint32_t *)(frame + l->frame.instruction);
+	uint64_t code;
+
+	if (likely(l->instruction == PYTHON_POINTER))
+		return python_word(frame, l->frame.instruction);
+	code = python_word(frame, l->frame.code);
+	return (code << 32 | code >> 32) ^ *(const uint32_t *)(frame + l->frame.instruction);
 }
 
 int python_keep(const struct python_walk *walked, const struct unwind *u, const struct hyb_open *top,
@@ -336,7 +340,7 @@ int python_keep(const struct python_walk *walked, const struct unwind *u, const 
 			if (!key || (!python_code_internal(f.code) && !is_next(u, &next, key)))
 				return -1;
 		}
-		places[n] = (struct python_place){at, f.code, key, instruction_word(l, at)};
+		places[n] = (struct python_place){at, instruction_of(l, at), key};
 		at = at == last ? 0 : f.previous;
 	}
 	return has_more(u, next) ? -1 : (int)n;
@@ -352,45 +356,49 @@ uint64_t python_here(struct python_walk *p, uintptr_t stack_lo, uintptr_t stack_
 	p->calling = true;
 	p->frame = at = innermost(l, p->state);
 	if (at && at % 8 == 0 && python_frame_mapped(p, l, at))
-		at ^= (uintptr_t)instruction_word(l, at) << 16;
+		at ^= instruction_of(l, at) << 16;
 	return at;
 }
 
-/* Whether the code at the place is what it was: code that was freed may have made room for other code. */
-static bool is_code_of(const struct python_place *place)
+/* Whether the frame at the place is where it was: code that was freed may have made room for other code. */
+static bool is_line_of(struct python_walk *p, const struct python_layout *l, const struct python_place *place)
 {
-	uint32_t instruction =
-		python_frame_instruction(python_layout(), (const char *)place->frame, place->code);
+	struct python_frame f;
 
-	return !place->key || python_code_line(place->code, instruction) == place->key;
+	return !place->key || (python_frame_read(p, l, place->frame, &f) &&
+				      python_code_line(f.code, f.instruction) == place->key);
 }
 
 /*
  * What code is made of costs ten times as much to compare as its address. So that is done for the innermost
  * frame, and for all when so much time has passed that code could be compiled, and called.
  */
-bool python_same(struct python_walk *p, const struct python_place *places, uint32_t count, uint64_t *checked)
+bool python_same(struct python_walk *p, const struct python_place *places, uint32_t count, uint64_t *checked,
+	uint64_t *ret_now)
 {
 	const struct python_layout *l = python_layout();
-	const size_t code = l->frame.code, previous = l->frame.previous, instruction = l->frame.instruction;
-	uint64_t now = clock_tick();
-	uint32_t whole = (double)(now - *checked) * rt.tick_ns < COMPILE_NS ? 1 : count;
+	uint64_t now;
 
 	if (p->frame != places[0].frame)
 		return false;
 	for (uint32_t i = 0; i < count; i++) {
 		uintptr_t at = places[i].frame; /* not what was read: so no load waits for another one */
 
-		if (python_word(at, code) != places[i].code ||
-			*(const uint32_t *)(at + instruction) != places[i].word ||
-			(i + 1 < count && python_word(at, previous) != places[i + 1].frame))
+		if (instruction_of(l, at) != places[i].instruction ||
+			(i + 1 < count && python_word(at, l->frame.previous) != places[i + 1].frame))
 			return false;
 	}
-	for (uint32_t i = 0; i < whole; i++)
-		if (!is_code_of(&places[i]))
+	if (!is_line_of(p, l, &places[0]))
+		return false;
+	now = clock_tick();
+	if ((double)(now - *checked) * rt.tick_ns < COMPILE_NS) {
+		*ret_now = now;
+		return true;
+	}
+	for (uint32_t i = 1; i < count; i++)
+		if (!is_line_of(p, l, &places[i]))
 			return false;
-	if (whole == count)
-		*checked = now;
+	*checked = now;
 	return true;
 }
 

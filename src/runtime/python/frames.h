@@ -24,9 +24,9 @@ struct hyb_open;
 
 /* A frame of a thread's chain as it was, to be known again. */
 struct python_place {
-	uintptr_t frame, code;
+	uintptr_t frame;
+	uint64_t instruction; /* its address; up to 3.10 mixed of the code's address and the offset in it */
 	uint64_t key; /* of its node; 0: a shim */
-	uint32_t word; /* what the frame has of its instruction, the lower half */
 };
 
 struct python_walk {
@@ -95,9 +95,11 @@ uint64_t python_here(struct python_walk *p, uintptr_t stack_lo, uintptr_t stack_
 
 /*
  * Whether the chain begins with these frames, each at the same instruction of the same code. *checked: tick
- * at which all code was last compared by what it is made of, not by its address alone.
+ * at which all code was last compared by what it is made of, not by its address alone. *ret_now: the tick, if
+ * it is known by the way.
  */
-bool python_same(struct python_walk *p, const struct python_place *places, uint32_t count, uint64_t *checked);
+bool python_same(struct python_walk *p, const struct python_place *places, uint32_t count, uint64_t *checked,
+	uint64_t *ret_now);
 
 /* The walk ends for want of native frames: puts what Python knows of outer frames. */
 void python_walk_rest(struct python_walk *p, struct unwind *u);
