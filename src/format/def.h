@@ -179,6 +179,7 @@ enum hyb_unmeasured {
 	HYB_UNMEASURED_MEMORY = 6, /* it runs in its parent's memory (clone() with CLONE_VM) */
 	HYB_UNMEASURED_SANITIZER = 7, /* built with AddressSanitizer; hybrid-run alone sees it */
 	HYB_UNMEASURED_LAUNCHER = 8, /* it starts ranks; no file has it, readers know it by its name */
+	HYB_UNMEASURED_FILE = 9, /* it could have no file in the experiment */
 };
 
 /* A process, this one or a child of it, is about to execute a program, or did. */

@@ -91,7 +91,8 @@ WORDS(unmeasured,
 	[HYB_UNMEASURED_ENVIRONMENT] = {"environment", "it was started without the environment of its parent"},
 	[HYB_UNMEASURED_MEMORY] = {"memory", "it runs in the memory of its parent"},
 	[HYB_UNMEASURED_SANITIZER] = {"sanitizer", "it is built with AddressSanitizer"},
-	[HYB_UNMEASURED_LAUNCHER] = {"launcher", "it starts the ranks of MPI programs"});
+	[HYB_UNMEASURED_LAUNCHER] = {"launcher", "it starts the ranks of MPI programs"},
+	[HYB_UNMEASURED_FILE] = {"file", "it could not make its file in the experiment"});
 
 WORDS(thread_level,
 	{"single", NULL},

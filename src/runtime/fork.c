@@ -37,12 +37,6 @@ struct forking {
 
 static __thread struct forking *forking __attribute__((tls_model("initial-exec")));
 
-/* Where the parent's segments are: what its regions are called is read there, and does not change. */
-struct legacy {
-	uint32_t segments; /* of them; some are NULL */
-	uint8_t *segment[MAX_SEGMENTS];
-};
-
 static struct forking *forking_new(uint32_t depth)
 {
 	size_t size = sizeof(struct forking) + depth * sizeof(struct open_region);
@@ -124,14 +118,6 @@ void fork_parent(void)
 	errno = saved;
 }
 
-/* Notes where the parent's segments are. */
-static void collect(struct legacy *old)
-{
-	old->segments = atomic_load(&store.mapped);
-	for (uint32_t i = 0; i < old->segments; i++)
-		old->segment[i] = atomic_load(&store.segment[i]);
-}
-
 /* Opens in the child what was open in the parent. */
 static void reopen(struct thread *t, const struct forking *f)
 {
@@ -157,23 +143,30 @@ static void reopen(struct thread *t, const struct forking *f)
 	}
 }
 
-static void release(struct legacy *old)
+/* Of the segments those that can be mapped. */
+static void copy_store(struct store *to, const struct store *from)
 {
-	for (uint32_t i = 0; i < old->segments; i++)
-		if (old->segment[i])
-			munmap(old->segment[i], HYB_SEGMENT);
-	munmap(old, sizeof(*old));
+	memcpy(to, from, offsetof(struct store, segment));
+	for (uint32_t i = atomic_load(&from->mapped); i-- > 0;)
+		atomic_store(&to->segment[i], atomic_load(&from->segment[i]));
 }
 
-/* The child's own file and thread. */
-static void begin_child(const struct forking *f, uint64_t cpu)
+static void unmap_segments(const struct store *of)
+{
+	for (uint32_t i = atomic_load(&of->mapped); i-- > 0;)
+		if (atomic_load(&of->segment[i]))
+			munmap(atomic_load(&of->segment[i]), HYB_SEGMENT);
+}
+
+/* The child's own file and thread. False: it cannot have a file. */
+static bool begin_child(const struct forking *f, uint64_t cpu)
 {
 	bool paused = atomic_load(&rt.paused);
 	struct thread *t;
 
 	rt.epoch++;
 	if (!runtime_begin())
-		return;
+		return false;
 	t = thread_new();
 	if (t)
 		t->start.cpu = cpu;
@@ -186,6 +179,33 @@ static void begin_child(const struct forking *f, uint64_t cpu)
 	atomic_store(&rt.paused, paused);
 	atomic_store(&rt.attention, paused);
 	runtime_ready();
+	return true;
+}
+
+/*
+ * The child's own file in place of the parent's, which stays mapped until then: what its regions are called
+ * is read there, and does not change. Without one of its own it has what a child of vfork() has.
+ */
+static bool change_file(const struct forking *f, uint64_t cpu)
+{
+	struct store *parents =
+		mmap(NULL, sizeof(*parents), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	pid_t parent = rt.pid;
+	bool begun;
+
+	if (parents == MAP_FAILED)
+		return false;
+	copy_store(parents, &store);
+	store_abandon();
+	begun = begin_child(f, cpu);
+	if (begun) {
+		unmap_segments(parents);
+	} else {
+		copy_store(&store, parents);
+		rt.pid = parent;
+	}
+	munmap(parents, sizeof(*parents));
+	return begun;
 }
 
 /* The parent's descriptors and memory of its thread, which is wiped. */
@@ -209,7 +229,6 @@ static void end_all(void)
 void fork_child(void)
 {
 	uint64_t cpu = clock_ns(CLOCK_THREAD_CPUTIME_ID);
-	struct legacy *old;
 	int saved = errno;
 
 	if (!store.header || rt.pid == getpid()) {
@@ -218,17 +237,9 @@ void fork_child(void)
 	}
 	forget_thread(forking);
 	thread_forget_all();
-	old = mmap(NULL, sizeof(*old), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	if (!atomic_load(&rt.on) || old == MAP_FAILED) {
+	if (!atomic_load(&rt.on) || !change_file(forking, cpu)) {
 		atomic_store(&rt.on, false);
-		store.header = NULL;
-		if (old != MAP_FAILED)
-			munmap(old, sizeof(*old));
-	} else {
-		collect(old);
-		store_abandon();
-		begin_child(forking, cpu);
-		release(old);
+		note_itself(clock_tick(), getpid(), HYB_UNMEASURED_FILE);
 	}
 	end_all();
 	errno = saved;

@@ -1,6 +1,7 @@
 /*
  * fork: the child is measured in a file of its own, with the regions that were
- * open at the fork open again. The parent's file is not written by the child.
+ * open at the fork open again. The parent's file is not written by the child, unless it can have none: it is
+ * noted there.
  */
 #ifndef HYB_FORK_H
 #define HYB_FORK_H

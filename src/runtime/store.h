@@ -16,7 +16,6 @@
 struct store {
 	struct hyb_header *header; /* of this process */
 	struct hyb_header *page; /* the file's first page: the same, unless the file is shared */
-	_Atomic(uint8_t *) segment[MAX_SEGMENTS]; /* NULL: nothing of ours is there */
 	_Atomic(uint32_t) mapped; /* no segment from here on is mapped */
 	_Atomic(uint64_t) extent; /* shared file: what is left of the extent in use; see take_extent() */
 	_Atomic(uint64_t) defs; /* file offset of the DEFS chunk in use */
@@ -25,6 +24,8 @@ struct store {
 	uint64_t device, inode; /* what the fd has to be */
 	uint64_t cpu_before; /* CPU ns of this thread that the file of the program before it has */
 	char path[4096];
+	_Atomic(uint8_t *)
+		segment[MAX_SEGMENTS]; /* NULL: nothing of ours is there. Last: a fork copies few */
 };
 
 extern struct store store __attribute__((visibility("hidden")));

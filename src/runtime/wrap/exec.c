@@ -7,12 +7,14 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <sys/stat.h>
 
 #include "runtime/arch/arch.h"
 #include "runtime/sample/sampler.h"
 #include "runtime/store.h"
 #include "runtime/sys.h"
+#include "runtime/unwind/modules.h"
 #include "wrap.h"
 
 /* What has to be undone if an exec fails. */
@@ -203,6 +205,14 @@ void note_program(uint64_t tick, pid_t pid, const char *path, enum hyb_unmeasure
 		return;
 	def.path_len = (uint16_t)strnlen(path, 4095);
 	store_define(HYB_DEF_PROGRAM, &def, DEF_WITH(path));
+}
+
+void note_itself(uint64_t tick, pid_t pid, enum hyb_unmeasured why)
+{
+	struct module_map map;
+
+	if (modules_find(getauxval(AT_ENTRY), &map)) /* /proc need not be there */
+		note_program(tick, pid, modules_path(&map), why);
 }
 
 /* Before an exec: what is measured needs no word of us. */

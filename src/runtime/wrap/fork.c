@@ -1,7 +1,5 @@
 /* Processes that are made without atfork handlers. What shares the caller's memory (vfork) is no child to us.
  */
-#include <errno.h>
-#include <limits.h>
 #include <sched.h>
 #include <stdarg.h>
 #include <sys/syscall.h>
@@ -39,20 +37,6 @@ static int clone_start(void *data)
 	return start.function(start.argument);
 }
 
-/* What it executes, if it does, is recorded by itself later than `tick`. */
-static void note_sharing(uint64_t tick, pid_t pid)
-{
-	char path[PATH_MAX];
-	int saved = errno;
-	ssize_t length = readlink("/proc/self/exe", path, sizeof(path) - 1);
-
-	if (length > 0) {
-		path[length] = '\0';
-		note_program(tick, pid, path, HYB_UNMEASURED_MEMORY);
-	}
-	errno = saved;
-}
-
 EXPORT int clone(int (*function)(void *), void *stack, int flags, void *argument, ...)
 {
 	struct clone_start start = {function, argument};
@@ -70,7 +54,8 @@ EXPORT int clone(int (*function)(void *), void *stack, int flags, void *argument
 
 		result = REAL(clone)(function, stack, flags, argument, a, b, c);
 		if (result > 0 && !(flags & CLONE_THREAD))
-			note_sharing(tick, result);
+			note_itself(
+				tick, result, HYB_UNMEASURED_MEMORY); /* what it executes it records later */
 		return result;
 	}
 	/* Its memory is a copy: what stands on our stack is there for it too. */

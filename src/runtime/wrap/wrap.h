@@ -168,6 +168,9 @@ void wait_hidden_end(uint64_t begin, int status);
  */
 void note_program(uint64_t tick, pid_t pid, const char *path, enum hyb_unmeasured why);
 
+/* The same of a process that runs the program of this one. */
+void note_itself(uint64_t tick, pid_t pid, enum hyb_unmeasured why);
+
 /* Blocks or unblocks our signal in the kernel; true if that changed the mask. Owner thread */
 bool signal_block(bool block);
 

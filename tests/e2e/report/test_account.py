@@ -341,6 +341,43 @@ def test_child_in_its_parents_memory(measure, compile_c):
     assert one["why"] == "memory" and "program" in one["program"] and one["cpu_ns"] == pytest.approx(100e6, rel=0.1)
 
 
+JAILED = """
+#include <grp.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+int main(int argc, char **argv)
+{
+	struct timespec t = {0, 0};
+	int gives_up = !strcmp(argv[1], "rights") ? setgroups(0, NULL) || setgid(65534) || setuid(65534) : chroot(argv[2]);
+
+	if (gives_up)
+		return 1;
+	if (fork())
+		return wait(NULL) < 0;
+	while (t.tv_nsec < 100000000)
+		clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+	return 0;
+}
+"""
+
+
+@pytest.mark.parametrize("how", ["rights", "chroot"])
+def test_children_without_a_file(measure, compile_c, tmp_path, how):
+    """Who has given up its rights can make no file for its children; they have their program's name all the same."""
+    if os.getuid():
+        pytest.skip("needs root to give something up")
+    (tmp_path / "empty").mkdir()
+    program = compile_c(JAILED)
+    e = measure(program, how, tmp_path / "empty")
+    assert e.returncode == 0 and e.stderr.count("not measured: ") == 1
+    (one,) = account_of(e)["unmeasured"]
+    assert (one["program"], one["why"]) == (str(program), "file")
+    assert one["cpu_ns"] == pytest.approx(100e6, rel=0.1)
+
+
 @pytest.mark.parametrize("command, killed, by", [
     ("{} 30 3", 0, ""), ("sh -c '{} 30 3; exit 1'", 0, ""), ("sh -c 'kill -9 $$'", 1, "SIGKILL"), ("kill -SEGV $$", 1, "SIGSEGV"),
     ("sh -c 'sh -c \"kill -9 \\$\\$\"; exit 1'", 1, "SIGKILL"), ("sh -c 'kill -TERM $$'; kill -TERM $$", 2, "SIGTERM"),

@@ -35,7 +35,7 @@ static void test_all_known(void **state)
 	check(&words_message, 1, HYB_MESSAGE_WRITE + 1);
 	check(&words_collective, 1, HYB_COLLECTIVE_NEIGHBOR_ALLTOALLW + 1);
 	check(&words_event, 1, HYB_EVENT_UNMEASURED + 1);
-	check(&words_unmeasured, 0, HYB_UNMEASURED_LAUNCHER + 1);
+	check(&words_unmeasured, 0, HYB_UNMEASURED_FILE + 1);
 }
 
 /* As MPI spells its functions, in C and in Fortran. */
