@@ -7,24 +7,17 @@
 #include "report.h"
 
 enum {
-	OPTION_TREE = 256,
-	OPTION_REVERSE,
-	OPTION_FLAT,
+	OPTION_VIEW = 256, /* and the number of the view */
+	OPTION_FLAT = 300,
 	OPTION_BY_THREAD,
 	OPTION_BY_RANK,
 	OPTION_OVER_RANKS,
-	OPTION_MPI,
-	OPTION_MESSAGES,
-	OPTION_UNMATCHED,
-	OPTION_FINDINGS,
 	OPTION_DEPTH,
 	OPTION_SORT,
 	OPTION_FULL_PATHS,
 	OPTION_SERIAL,
 	OPTION_JSON,
 	OPTION_CSV,
-	OPTION_QUALITY,
-	OPTION_FOLD,
 	OPTION_FOLD_SVG,
 	OPTION_FOLD_ALONG,
 	OPTION_FOLD_OUTLIERS,
@@ -33,13 +26,13 @@ enum {
 
 static const struct option long_options[] = {
 	LOOK_OPTIONS,
-	{"tree", no_argument, NULL, OPTION_TREE},
-	{"reverse", no_argument, NULL, OPTION_REVERSE},
+	{"tree", no_argument, NULL, OPTION_VIEW + REPORT_TREE},
+	{"reverse", no_argument, NULL, OPTION_VIEW + REPORT_REVERSE},
 	{"flat", optional_argument, NULL, OPTION_FLAT},
-	{"mpi", no_argument, NULL, OPTION_MPI},
-	{"messages", no_argument, NULL, OPTION_MESSAGES},
-	{"unmatched", no_argument, NULL, OPTION_UNMATCHED},
-	{"findings", no_argument, NULL, OPTION_FINDINGS},
+	{"mpi", no_argument, NULL, OPTION_VIEW + REPORT_MPI},
+	{"messages", no_argument, NULL, OPTION_VIEW + REPORT_MESSAGES},
+	{"unmatched", no_argument, NULL, OPTION_VIEW + REPORT_UNMATCHED},
+	{"findings", no_argument, NULL, OPTION_VIEW + REPORT_FINDINGS},
 	{"by-thread", no_argument, NULL, OPTION_BY_THREAD},
 	{"by-rank", no_argument, NULL, OPTION_BY_RANK},
 	{"over-ranks", no_argument, NULL, OPTION_OVER_RANKS},
@@ -49,8 +42,8 @@ static const struct option long_options[] = {
 	{"serial", no_argument, NULL, OPTION_SERIAL},
 	{"json", no_argument, NULL, OPTION_JSON},
 	{"csv", no_argument, NULL, OPTION_CSV},
-	{"quality", no_argument, NULL, OPTION_QUALITY},
-	{"fold", required_argument, NULL, OPTION_FOLD},
+	{"quality", no_argument, NULL, OPTION_VIEW + REPORT_QUALITY},
+	{"fold", required_argument, NULL, OPTION_VIEW + REPORT_FOLD},
 	{"fold-svg", required_argument, NULL, OPTION_FOLD_SVG},
 	{"fold-along", required_argument, NULL, OPTION_FOLD_ALONG},
 	{"fold-outliers", required_argument, NULL, OPTION_FOLD_OUTLIERS},
@@ -132,6 +125,12 @@ static const char help_text[] =
 	"  hybrid-report --json exp | python3 -m json.tool\n"
 	"  mpiexec -n 16 hybrid-report hyb-solver-20260101-120000\n";
 
+int report_failed(const char *text)
+{
+	fprintf(stderr, "hybrid-report: %s\n", text);
+	return -1;
+}
+
 static int wrong(const char *option, const char *value, const char *allowed)
 {
 	fprintf(stderr, "hybrid-report: --%s %s: give %s\n", option, value, allowed);
@@ -185,33 +184,11 @@ static int parse_sort(int *sort, const char *value)
 	return *sort < 0 ? -1 : 0;
 }
 
-/* Options that only set something: what is shown, */
-static void set_view(struct report_options *o, int c)
+/* Options that only set something. */
+static void set_option(struct report_options *o, int c)
 {
 	switch (c) {
-	case OPTION_TREE:
-		o->view = REPORT_TREE;
-		break;
-	case OPTION_REVERSE:
-		o->view = REPORT_REVERSE;
-		break;
-	case OPTION_QUALITY:
-		o->view = REPORT_QUALITY;
-		break;
-	case OPTION_MPI:
-		o->view = REPORT_MPI;
-		break;
-	case OPTION_MESSAGES:
-		o->view = REPORT_MESSAGES;
-		break;
-	case OPTION_UNMATCHED:
-		o->view = REPORT_UNMATCHED;
-		break;
-	case OPTION_FINDINGS:
-		o->view = REPORT_FINDINGS;
-		break;
-	case OPTION_FOLD:
-		o->view = REPORT_FOLD;
+	case OPTION_VIEW + REPORT_FOLD:
 		o->fold = optarg;
 		break;
 	case OPTION_FOLD_SVG:
@@ -220,13 +197,6 @@ static void set_view(struct report_options *o, int c)
 	case OPTION_FOLD_ALONG:
 		o->fold_along = optarg;
 		break;
-	}
-}
-
-/* and how. */
-static void set_option(struct report_options *o, int c)
-{
-	switch (c) {
 	case OPTION_BY_THREAD:
 		o->split = true;
 		break;
@@ -269,7 +239,8 @@ static int parse_option(struct report_options *o, int c, char *const *argv, int 
 			argument_refused(long_options, argv, text));
 		return -1;
 	}
-	set_view(o, c);
+	if (c >= OPTION_VIEW && c < OPTION_FLAT)
+		o->view = (enum report_view)(c - OPTION_VIEW);
 	set_option(o, c);
 	return check_value(c, look_take(&o->look, c, optarg));
 }
@@ -280,12 +251,10 @@ static int check_metrics(struct report_options *o)
 		o->list_metrics |= !strcmp(o->look.metrics[i], "help");
 	if (!o->look.metric_count && !o->look.metrics_file_count)
 		return 0;
-	if (o->view > REPORT_QUALITY && o->view != REPORT_FOLD) {
-		fprintf(stderr, "hybrid-report: --metric is for call trees and tables; leave --mpi, "
-				"--messages, --unmatched, --findings and --flat=rank (--by-rank "
-				"--depth 1 has metrics) out\n");
-		return -1;
-	}
+	if (o->view > REPORT_QUALITY && o->view != REPORT_FOLD)
+		return report_failed(
+			"--metric is for call trees and tables; leave --mpi, --messages, --unmatched, "
+			"--findings and --flat=rank (--by-rank --depth 1 has metrics) out");
 	if (o->over_ranks && o->look.metric_count)
 		columns_first(o->look.metrics[0], o->over_metric, sizeof(o->over_metric));
 	if (!strcmp(o->over_metric, "time"))
@@ -298,39 +267,27 @@ static int check(struct report_options *o, int sort)
 {
 	bool flat = o->view == REPORT_FLAT;
 
-	if (!o->path_count) {
-		fprintf(stderr, "hybrid-report: name an experiment, as hybrid-run printed it; see "
-				"hybrid-report --help\n");
-		return -1;
-	}
-	if (o->look.base && o->view != REPORT_TREE && o->view != REPORT_QUALITY) {
-		fprintf(stderr, "hybrid-report: --diff compares call trees; leave --flat, --reverse, --mpi, "
-				"--messages, --unmatched, --findings and --fold out\n");
-		return -1;
-	}
-	if (o->over_ranks && (o->look.base || o->split || o->split_ranks || o->view != REPORT_TREE)) {
-		fprintf(stderr,
-			"hybrid-report: --over-ranks is a call tree of all ranks together; leave other "
-			"views, --diff, --by-thread and --by-rank out\n");
-		return -1;
-	}
+	if (!o->path_count)
+		return report_failed(
+			"name an experiment, as hybrid-run printed it; see hybrid-report --help");
+	if (o->look.base && o->view != REPORT_TREE && o->view != REPORT_QUALITY)
+		return report_failed("--diff compares call trees; leave --flat, --reverse, --mpi, "
+				     "--messages, --unmatched, --findings and --fold out");
+	if (o->over_ranks && (o->look.base || o->split || o->split_ranks || o->view != REPORT_TREE))
+		return report_failed("--over-ranks is a call tree of all ranks together; leave other views, "
+				     "--diff, --by-thread and --by-rank out");
 	if ((o->fold_svg || o->fold_along) && o->view != REPORT_FOLD) {
 		fprintf(stderr, "hybrid-report: %s: name the region with --fold\n",
 			o->fold_svg ? "--fold-svg" : "--fold-along");
 		return -1;
 	}
-	if (o->view == REPORT_FINDINGS && (o->split || o->split_ranks || o->output == REPORT_CSV)) {
-		fprintf(stderr,
-			"hybrid-report: --findings is of all ranks and threads together, as text or --json; "
-			"leave --by-rank, --by-thread and --csv out\n");
-		return -1;
-	}
+	if (o->view == REPORT_FINDINGS && (o->split || o->split_ranks || o->output == REPORT_CSV))
+		return report_failed("--findings is of all ranks and threads together, as text or --json; "
+				     "leave --by-rank, --by-thread and --csv out");
 	if (check_metrics(o))
 		return -1;
-	if (o->view == REPORT_QUALITY && o->output == REPORT_CSV) {
-		fprintf(stderr, "hybrid-report: --quality has no rows; use --json instead of --csv\n");
-		return -1;
-	}
+	if (o->view == REPORT_QUALITY && o->output == REPORT_CSV)
+		return report_failed("--quality has no rows; use --json instead of --csv");
 	o->sort = sort >= 0 ? (enum profile_sort)sort
 		  : flat    ? PROFILE_SORT_EXCLUSIVE
 			    : PROFILE_SORT_INCLUSIVE;

@@ -66,6 +66,9 @@ struct report_inputs {
 /* report/options.c. 0: go on; 1: all is done (--help); -1: wrong usage, after a message. */
 int report_options_parse(struct report_options *options, int argc, char **argv);
 
+/* A line on stderr; returns -1. */
+int report_failed(const char *text);
+
 /* How the profile is to be made for the view; refers to the options. */
 struct profile_options report_profile_options(const struct report_options *options);
 

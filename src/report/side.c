@@ -30,12 +30,6 @@ struct part {
 	struct hyb_error error; /* code is not 0: this rank, or one below it in the tree, has failed */
 };
 
-int report_failed(const char *text)
-{
-	fprintf(stderr, "hybrid-report: %s\n", text);
-	return -1;
-}
-
 /* Keeps the first failure, which is the one that is printed. */
 static void fail(struct part *part, int code, const char *text)
 {

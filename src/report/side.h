@@ -24,7 +24,4 @@ void side_close(struct side *side);
 void side_serve(const struct ranks *ranks, const struct report_options *options);
 void side_dismiss(const struct ranks *ranks);
 
-/* A line on stderr; returns -1. */
-int report_failed(const char *text);
-
 #endif
