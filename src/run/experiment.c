@@ -38,19 +38,15 @@ static int create_wanted(struct experiment *e, const char *wanted)
 {
 	struct stat st;
 
-	if (!mkdir(wanted, 0777)) {
+	if (!mkdir(wanted, 0777))
 		e->made = true;
-	} else if (errno != EEXIST) {
-		message("cannot create the directory %s: %s; choose another with -o", wanted,
+	else if (errno != EEXIST)
+		return message("cannot create the directory %s: %s; choose another with -o", wanted,
 			strerror(errno));
-		return -1;
-	} else if (stat(wanted, &st) || !S_ISDIR(st.st_mode)) {
-		message("%s exists and is not a directory; choose another with -o", wanted);
-		return -1;
-	} else if (!experiment_is_empty(wanted)) {
-		message("the directory %s is not empty; choose another with -o, or remove it", wanted);
-		return -1;
-	}
+	else if (stat(wanted, &st) || !S_ISDIR(st.st_mode))
+		return message("%s exists and is not a directory; choose another with -o", wanted);
+	else if (!experiment_is_empty(wanted))
+		return message("the directory %s is not empty; choose another with -o, or remove it", wanted);
 	snprintf(e->shown, sizeof(e->shown), "%s", wanted);
 	return 0;
 }
@@ -81,9 +77,8 @@ static int create_default(struct experiment *e, const char *program)
 			break;
 		snprintf(e->shown + length, sizeof(e->shown) - (size_t)length, "-%d", i);
 	}
-	message("cannot create the directory %s here: %s; choose another place with -o DIR", e->shown,
+	return message("cannot create the directory %s here: %s; choose another place with -o DIR", e->shown,
 		strerror(errno));
-	return -1;
 }
 
 int experiment_create(const char *wanted, const char *program, struct experiment *ret)
@@ -367,9 +362,8 @@ int experiment_save_vdso(const struct experiment *e)
 		close(fd);
 	if (written == size)
 		return 0;
-	message("cannot write to %s: %s; make room, or choose another directory with -o", e->shown,
+	return message("cannot write to %s: %s; make room, or choose another directory with -o", e->shown,
 		strerror(written < 0 ? errno : ENOSPC));
-	return -1;
 }
 
 void experiment_discard(const struct experiment *e)

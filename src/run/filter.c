@@ -79,10 +79,8 @@ int filter_check(const char *path, bool hooks)
 	FILE *in = fopen(path, "re");
 	int result;
 
-	if (!in) {
-		message("%s: cannot read the filter: %s", path, strerror(errno));
-		return -1;
-	}
+	if (!in)
+		return message("%s: cannot read the filter: %s", path, strerror(errno));
 	result = check_lines(in, path, hooks);
 	fclose(in);
 	return result;

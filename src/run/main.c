@@ -75,16 +75,12 @@ static int find_tools(struct tools *ret)
 	const char *papi;
 	ssize_t length = readlink("/proc/self/exe", own, sizeof(own) - 1);
 
-	if (length < 0) {
-		message("/proc/self/exe: %s; mount /proc", strerror(errno));
-		return -1;
-	}
+	if (length < 0)
+		return message("/proc/self/exe: %s; mount /proc", strerror(errno));
 	own[length] = 0;
 	*strrchr(own, '/') = 0;
-	if (find_part(own, "../runtime/libhybrid.so", HYBRID_LIBRARY, ret->library)) {
-		message("libhybrid.so is neither built nor installed with %s/hybrid-run", own);
-		return -1;
-	}
+	if (find_part(own, "../runtime/libhybrid.so", HYBRID_LIBRARY, ret->library))
+		return message("libhybrid.so is neither built nor installed with %s/hybrid-run", own);
 	if (find_part(own, "../mpi/libhybrid-mpi.so", HYBRID_MPI, ret->mpi))
 		ret->mpi[0] = 0;
 	papi = getenv(PAPI_VARIABLE);
@@ -92,11 +88,10 @@ static int find_tools(struct tools *ret)
 		snprintf(ret->papi, sizeof(ret->papi), "%s", papi);
 	else if (find_part(own, "../launch/papi/libhybrid-papi.so", HYBRID_PAPI, ret->papi))
 		ret->papi[0] = 0;
-	if (strpbrk(ret->library, " :") || strpbrk(ret->mpi, " :")) {
-		message("%s: the path has a blank or a colon, which cannot be preloaded; move it elsewhere",
+	if (strpbrk(ret->library, " :") || strpbrk(ret->mpi, " :"))
+		return message(
+			"%s: the path has a blank or a colon, which cannot be preloaded; move it elsewhere",
 			ret->library);
-		return -1;
-	}
 	if (find_part(own, "../report/hybrid-report", "hybrid-report", ret->report))
 		strcpy(ret->report, "hybrid-report");
 	return 0;
@@ -179,10 +174,8 @@ static int set_environment(const struct run *run)
 	if (set_options(options) || setenv("HYBRID_DIR", run->experiment.path, 1) ||
 		set_variable(METRICS_VARIABLE, run->metrics) ||
 		(run->program.preload && set_preload(&run->tools, options->mpi)) ||
-		(run->program.launcher && set_openmpi(options->command))) {
-		message("cannot set the environment: %s", strerror(errno));
-		return -1;
-	}
+		(run->program.launcher && set_openmpi(options->command)))
+		return message("cannot set the environment: %s", strerror(errno));
 	return 0;
 }
 

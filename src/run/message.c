@@ -25,7 +25,7 @@ static void write_bounded(const char *line, size_t length)
 	sigprocmask(SIG_SETMASK, &before, NULL);
 }
 
-void message(const char *format, ...)
+int message(const char *format, ...)
 {
 	static const char prefix[] = "hybrid-run: ";
 	char line[8192];
@@ -39,4 +39,5 @@ void message(const char *format, ...)
 	length = strlen(line);
 	line[length++] = '\n';
 	write_bounded(line, length); /* or nobody listens */
+	return -1;
 }

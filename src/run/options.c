@@ -202,85 +202,48 @@ static int set_rate(struct options *o, const char *text)
 {
 	uint64_t value;
 
-	if (!read_whole(text, RATE_MAX, &value)) {
-		message("--rate %s: give a number from 0 (no sampling) to %d samples a second", text,
+	if (!read_whole(text, RATE_MAX, &value))
+		return message("--rate %s: give a number from 0 (no sampling) to %d samples a second", text,
 			RATE_MAX);
-		return OPTIONS_BAD;
-	}
 	o->rate = (unsigned)value;
 	return OPTIONS_OK;
 }
 
-/* The one of `names`, NULL behind the last, that is `text`; NULL if none is. */
-static const char *find_name(const char *const *names, const char *text)
+/* The one of `names`, NULL behind the last, that is `text`; `wanted` lists them for people. */
+static int choose(
+	const char *option, const char *text, const char *const *names, const char *wanted, const char **ret)
 {
 	while (*names && strcmp(text, *names))
 		names++;
-	return *names;
-}
-
-static int set_source(struct options *o, const char *text)
-{
-	static const char *const names[] = {"auto", "cpu", "perf", "timer", NULL};
-
-	o->source = find_name(names, text);
-	if (o->source)
-		return OPTIONS_OK;
-	message("--source %s: give auto, cpu, perf or timer", text);
-	return OPTIONS_BAD;
-}
-
-static int set_python(struct options *o, const char *text)
-{
-	static const char *const names[] = {"frames", "hooks", "off", NULL};
-
-	o->python = find_name(names, text);
-	if (o->python)
-		return OPTIONS_OK;
-	message("--python %s: give frames, hooks or off", text);
-	return OPTIONS_BAD;
+	if (!*names)
+		return message("--%s %s: give %s", option, text, wanted);
+	*ret = *names;
+	return OPTIONS_OK;
 }
 
 static int set_mpi(struct options *o, const char *text)
 {
 	static const char *const names[] = {"off", "auto", NULL};
-	const char *name = find_name(names, text);
+	const char *name = NULL;
+	int result = choose("mpi", text, names, "auto or off", &name);
 
-	if (!name) {
-		message("--mpi %s: give auto or off", text);
-		return OPTIONS_BAD;
-	}
 	o->mpi = name != names[0];
-	return OPTIONS_OK;
-}
-
-static int set_files(struct options *o, const char *text)
-{
-	static const char *const names[] = {"auto", "process", "node", NULL};
-
-	o->files = find_name(names, text);
-	if (o->files)
-		return OPTIONS_OK;
-	message("--files %s: give auto, process or node", text);
-	return OPTIONS_BAD;
+	return result;
 }
 
 static int set_trace_limit(struct options *o, const char *text)
 {
 	if (read_size(text, &o->trace_limit))
 		return OPTIONS_OK;
-	message("--trace-limit %s: give a number of bytes, if need be with K, M or G, as 500M", text);
-	return OPTIONS_BAD;
+	return message("--trace-limit %s: give a number of bytes, if need be with K, M or G, as 500M", text);
 }
 
 static int set_budget(struct options *o, const char *text)
 {
 	uint64_t value;
 
-	if (!read_tenths(text, 1000, &value) || !value) {
-		message("--budget %s: give percent, 0.1 to 100 with at most one decimal", text);
-		return OPTIONS_BAD;
-	}
+	if (!read_tenths(text, 1000, &value) || !value)
+		return message("--budget %s: give percent, 0.1 to 100 with at most one decimal", text);
 	o->budget = (unsigned)value;
 	return OPTIONS_OK;
 }
@@ -295,10 +258,9 @@ static int set_demote(struct options *o, const char *text)
 		return OPTIONS_OK;
 	}
 	if (!read_number(text, INT64_MAX, &calls, &end) || *end != ':' ||
-		!read_whole(end + 1, INT64_MAX, &ns)) {
-		message("--demote %s: give CALLS:NANOSECONDS, for instance 100000:500, or 0 for never", text);
-		return OPTIONS_BAD;
-	}
+		!read_whole(end + 1, INT64_MAX, &ns))
+		return message(
+			"--demote %s: give CALLS:NANOSECONDS, for instance 100000:500, or 0 for never", text);
 	o->demote_calls = calls;
 	o->demote_ns = ns;
 	return OPTIONS_OK;
@@ -317,13 +279,10 @@ static int set_signal(struct options *o, const char *text)
 {
 	uint64_t value;
 
-	if (!read_whole(text, 64, &value) || signal_is_taken(value)) {
-		message("--signal %s: give the number of a signal that is free for use, for instance 16, 27 "
-			"or "
-			"40",
+	if (!read_whole(text, 64, &value) || signal_is_taken(value))
+		return message("--signal %s: give the number of a signal that is free for use, for instance "
+			       "16, 27 or 40",
 			text);
-		return OPTIONS_BAD;
-	}
 	o->signal = (unsigned)value;
 	return OPTIONS_OK;
 }
@@ -349,6 +308,10 @@ static int set_metrics(struct options *o, int option, const char *text)
 /* One option of either spelling. */
 static int set_option(struct options *o, int option, const char *text)
 {
+	static const char *const sources[] = {"auto", "cpu", "perf", "timer", NULL};
+	static const char *const modes[] = {"frames", "hooks", "off", NULL};
+	static const char *const shares[] = {"auto", "process", "node", NULL};
+
 	switch (option) {
 	case 'o':
 		o->directory = text;
@@ -359,7 +322,7 @@ static int set_option(struct options *o, int option, const char *text)
 		o->source = "wall";
 		break;
 	case OPTION_SOURCE:
-		return set_source(o, text);
+		return choose("source", text, sources, "auto, cpu, perf or timer", &o->source);
 	case OPTION_TRACE:
 		o->trace = true;
 		break;
@@ -373,11 +336,11 @@ static int set_option(struct options *o, int option, const char *text)
 		o->filter = text;
 		break;
 	case OPTION_PYTHON:
-		return set_python(o, text);
+		return choose("python", text, modes, "frames, hooks or off", &o->python);
 	case OPTION_MPI:
 		return set_mpi(o, text);
 	case OPTION_FILES:
-		return set_files(o, text);
+		return choose("files", text, shares, "auto, process or node", &o->files);
 	case OPTION_SIGNAL:
 		return set_signal(o, text);
 	case 'm':
@@ -419,18 +382,15 @@ static int set_words(struct options *o, int count, char **words)
 {
 	o->command = words;
 	if (o->mode == MODE_LIST_METRICS) {
-		if (count > 1 || (count && o->metric_filter)) {
-			message("--list-metrics: give one filter, and no program");
-			return OPTIONS_BAD;
-		}
+		if (count > 1 || (count && o->metric_filter))
+			return message("--list-metrics: give one filter, and no program");
 		if (count)
 			o->metric_filter = words[0];
 		return OPTIONS_OK;
 	}
-	if (!count && o->mode == MODE_RUN) {
-		message("no program given: hybrid-run [options] PROGRAM [arguments...]; --help shows more");
-		return OPTIONS_BAD;
-	}
+	if (!count && o->mode == MODE_RUN)
+		return message(
+			"no program given: hybrid-run [options] PROGRAM [arguments...]; --help shows more");
 	return OPTIONS_OK;
 }
 
@@ -454,10 +414,9 @@ int options_parse(int argc, char **argv, struct options *ret)
 
 	opterr = 0;
 	while ((option = getopt_long(argc, argv, "+o:r:m:e:qh", long_options, NULL)) != -1) {
-		if (option == '?') {
-			message("%s; see hybrid-run --help", argument_refused(long_options, argv, text));
-			return OPTIONS_BAD;
-		}
+		if (option == '?')
+			return message(
+				"%s; see hybrid-run --help", argument_refused(long_options, argv, text));
 		result = set_option(&o, option, optarg);
 		if (result != OPTIONS_OK)
 			return result;
@@ -465,10 +424,8 @@ int options_parse(int argc, char **argv, struct options *ret)
 		source |= option == OPTION_SOURCE;
 		demote |= option == OPTION_DEMOTE;
 	}
-	if (wall && source) {
-		message("--wall and --source exclude each other: leave one out");
-		return OPTIONS_BAD;
-	}
+	if (wall && source)
+		return message("--wall and --source exclude each other: leave one out");
 	if (set_words(&o, argc - optind, argv + optind) != OPTIONS_OK)
 		return OPTIONS_BAD;
 	if (!demote && !strcmp(o.python, "hooks"))

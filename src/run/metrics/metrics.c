@@ -44,29 +44,22 @@ static int add(struct metrics *m, const char *option, const char *name, size_t l
 	int at;
 
 	if (!length || length > METRIC_NAME_MAX || memchr(name, METRICS_ITEM, length) ||
-		memchr(name, METRICS_FIELD, length)) {
-		message("%s: %s; `hybrid-run --list-metrics` shows the names", option,
+		memchr(name, METRICS_FIELD, length))
+		return message("%s: %s; `hybrid-run --list-metrics` shows the names", option,
 			length ? "not the name of a metric" : "a name is missing");
-		return -1;
-	}
 	memcpy(text, name, length);
 	text[length] = 0;
-	if (!strcmp(text, "time")) {
-		message("%s time: time is always measured; leave it out", option);
-		return -1;
-	}
+	if (!strcmp(text, "time"))
+		return message("%s time: time is always measured; leave it out", option);
 	at = find(m, text);
 	if (at >= 0 && (!period || m->list[at].period)) {
 		if (!period && m->list[at].period)
 			return 0; /* -e NAME@PERIOD implies -m NAME */
-		message("%s %s: it is given twice", option, text);
-		return -1;
+		return message("%s %s: it is given twice", option, text);
 	}
-	if (at < 0 && m->count == HYB_METRICS_MAX) {
-		message("%s %s: that is more than %u metrics; measure the others in another run", option,
-			text, HYB_METRICS_MAX);
-		return -1;
-	}
+	if (at < 0 && m->count == HYB_METRICS_MAX)
+		return message("%s %s: that is more than %u metrics; measure the others in another run",
+			option, text, HYB_METRICS_MAX);
 	if (at < 0)
 		at = (int)m->count++;
 	strcpy(m->list[at].name, text);
@@ -79,10 +72,8 @@ int metrics_add_names(struct metrics *m, const char *text)
 	for (;; text++) {
 		size_t length = strcspn(text, ",");
 
-		if (memchr(text, '@', length)) {
-			message("-m %.*s: a period belongs to -e", (int)length, text);
-			return -1;
-		}
+		if (memchr(text, '@', length))
+			return message("-m %.*s: a period belongs to -e", (int)length, text);
 		if (add(m, "-m", text, length, 0))
 			return -1;
 		text += length;
@@ -111,12 +102,10 @@ int metrics_add_events(struct metrics *m, const char *text)
 		const char *at = memrchr(text, '@', length);
 		uint64_t period = at ? read_period(at + 1, text + length) : 0;
 
-		if (!period) {
-			message("-e %.*s: give NAME@PERIOD with a whole number above 0, for instance "
-				"perf::PAGE-FAULTS@100",
+		if (!period)
+			return message("-e %.*s: give NAME@PERIOD with a whole number above 0, for instance "
+				       "perf::PAGE-FAULTS@100",
 				(int)length, text);
-			return -1;
-		}
 		if (add(m, "-e", text, (size_t)(at - text), period))
 			return -1;
 		text += length;
@@ -250,10 +239,8 @@ static int find_event(
 
 	if (kernel_event_find(name, ret))
 		return 0;
-	if (kernel_event_modified(name)) {
-		message("%s: leave out :u and :k; the program is counted with its system calls", name);
-		return -1;
-	}
+	if (kernel_event_modified(name))
+		return message("%s: leave out :u and :k; the program is counted with its system calls", name);
 	if (is_own(name, library)) {
 		say_unknown(NULL, name);
 		return -1;
@@ -268,8 +255,7 @@ static int find_event(
 	}
 	if ((*papi)->find(name, ret, error, sizeof(error)))
 		return 0;
-	message("%s", error);
-	return -1;
+	return message("%s", error);
 }
 
 /* Whether it can be counted, and take samples. 0 or -1 after a line. */
@@ -279,42 +265,31 @@ static int check_event(const char *name, uint64_t period, const struct papi_even
 
 	for (unsigned i = 0; i < event->parts && !result; i++)
 		result = perf_try(&event->part[i], PERF_COUNT);
-	if (result) {
-		message("%s: cannot be counted: %s", name, perf_refusal(result, PERF_COUNT));
-		return -1;
-	}
+	if (result)
+		return message("%s: cannot be counted: %s", name, perf_refusal(result, PERF_COUNT));
 	if (!period)
 		return 0;
-	if (event->parts > 1) {
-		message("-e %s: it is computed from %u counters; sample by one of them", name, event->parts);
-		return -1;
-	}
+	if (event->parts > 1)
+		return message(
+			"-e %s: it is computed from %u counters; sample by one of them", name, event->parts);
 	result = perf_try(&event->part[0], PERF_SAMPLE);
-	if (result) {
-		message("-e %s: cannot take samples: %s", name, perf_refusal(result, PERF_SAMPLE));
-		return -1;
-	}
-	if (period < CLOCK_PERIOD_MIN && is_clock(event)) {
-		message("-e %s@%llu: that is too often; it grows all the time: give %d at least", name,
+	if (result)
+		return message("-e %s: cannot take samples: %s", name, perf_refusal(result, PERF_SAMPLE));
+	if (period < CLOCK_PERIOD_MIN && is_clock(event))
+		return message("-e %s@%llu: that is too often; it grows all the time: give %d at least", name,
 			(unsigned long long)period, CLOCK_PERIOD_MIN);
-		return -1;
-	}
 	return 0;
 }
 
 static int check_other(const char *name, enum metric_kind kind, uint64_t period)
 {
-	if (kind == METRIC_OF_USER && !name[sizeof(METRIC_USER) - 1]) {
-		message("%s: the counter's name is missing behind it", name);
-		return -1;
-	}
+	if (kind == METRIC_OF_USER && !name[sizeof(METRIC_USER) - 1])
+		return message("%s: the counter's name is missing behind it", name);
 	if (!period)
 		return 0;
-	message("-e %s: cannot take samples: it is read, and nothing interrupts when it grows; measure it "
-		"with "
-		"-m",
+	return message("-e %s: cannot take samples: it is read, and nothing interrupts when it grows; "
+		       "measure it with -m",
 		name);
-	return -1;
 }
 
 /* --------------------------------------------------- all of them together */

@@ -149,8 +149,7 @@ static int set_path(struct experiment *e, bool joined)
 	e->started = time(NULL);
 	if (realpath(e->shown, e->path))
 		return 0;
-	message("%s: %s; choose another directory with -o", e->shown, strerror(errno));
-	return -1;
+	return message("%s: %s; choose another directory with -o", e->shown, strerror(errno));
 }
 
 static int join_default(const char *program, const struct launch *launch, struct experiment *e)
@@ -174,9 +173,8 @@ static int join_default(const char *program, const struct launch *launch, struct
 		if (*e->shown && may_join(e->shown, launch))
 			return set_path(e, true);
 	}
-	message("cannot create the experiment's directory here: %s; choose another place with -o DIR",
+	return message("cannot create the experiment's directory here: %s; choose another place with -o DIR",
 		strerror(-error));
-	return -1;
 }
 
 static int join_wanted(const char *wanted, const struct launch *launch, struct experiment *e)
@@ -200,14 +198,11 @@ static int join_wanted(const char *wanted, const struct launch *launch, struct e
 		error = make_file(claim);
 		if (!error)
 			return set_path(e, false);
-		if (error != -EEXIST) {
-			message("cannot create the directory %s: %s; choose another with -o", wanted,
+		if (error != -EEXIST)
+			return message("cannot create the directory %s: %s; choose another with -o", wanted,
 				strerror(-error));
-			return -1;
-		}
 	}
-	message("the directory %s is not empty; choose another with -o, or remove it", wanted);
-	return -1;
+	return message("the directory %s is not empty; choose another with -o, or remove it", wanted);
 }
 
 int join_create(const char *wanted, const char *program, const struct launch *launch, struct experiment *ret)
@@ -260,11 +255,9 @@ int join_begin(const struct experiment *e, const struct launch *launch, char **c
 			error = ranks_begin(e->path, launch, text);
 		free(text);
 	}
-	if (error) {
-		message("cannot write to %s: %s; make room, or choose another directory with -o", e->shown,
-			strerror(-error));
-		return -1;
-	}
+	if (error)
+		return message("cannot write to %s: %s; make room, or choose another directory with -o",
+			e->shown, strerror(-error));
 	if (all_have_begun(e, launch))
 		remove_markers(e, launch);
 	return 0;
