@@ -3,16 +3,14 @@
 #include <string.h>
 
 #include "format/words.h"
-#include "diff.h"
+#include "sheet.h"
 
 /* ---------------------------------------------------------------- JSON */
 
 struct machine {
 	struct json *json; /* or csv */
 	struct csv csv;
-	const struct report_options *options;
 	const struct sheet *sheet;
-	const struct difference *diff; /* in the place of both */
 	uint32_t count; /* JSON: nodes printed so far, the id of the next */
 	char *path; /* CSV: names down to the node, joined by ';' */
 	size_t *levels; /* at each level: JSON: id of the node, CSV: length of the path */
@@ -54,26 +52,6 @@ static void put_identity(struct json *json, uint8_t kind, const char *name, cons
 	json_text(json, "module", module);
 }
 
-static const struct profile_node *node_at(const struct walker *w, uint32_t i)
-{
-	return (const struct profile_node *)w->tree + i;
-}
-
-static void node_links(const void *tree, uint32_t i, uint32_t *ret_child, uint32_t *ret_next)
-{
-	const struct profile_node *nodes = tree;
-
-	*ret_child = nodes[i].first_child;
-	*ret_next = nodes[i].next_sibling;
-}
-
-static bool node_visible(const struct walker *w, uint32_t i)
-{
-	const struct machine *m = w->data;
-
-	return sheet_shows(m->sheet, i);
-}
-
 /* Begins an object: its id, and where it hangs. */
 static void begin_node(const struct walker *w)
 {
@@ -99,68 +77,6 @@ static unsigned view_over_ranks(const struct sheet *sheet)
 	return !sheet->over ? 0 : sheet->over->metric ? FIELD_OVER_METRIC : FIELD_OVER;
 }
 
-static void json_node(const struct walker *w, uint32_t i)
-{
-	const struct profile_node *n = node_at(w, i);
-	const struct machine *m = w->data;
-	const struct field_row row = sheet_row(m->sheet, i);
-
-	begin_node(w);
-	put_identity(m->json, n->kind, n->name, n->file, n->line, n->module);
-	fields_json(m->json, &row, m->sheet->view);
-	json_bool(m->json, "guess", n->guess);
-	json_bool(m->json, "python", n->python);
-	json_bool(m->json, "mpi", n->mpi);
-	if (n->mpi || n->messages)
-		fields_json(m->json, &row, FIELD_TRAFFIC);
-	if (n->most)
-		fields_json(m->json, &row, FIELD_EACH_CALL);
-	fields_json(m->json, &row, view_over_ranks(m->sheet));
-	sheet_json(m->json, m->sheet, i);
-	json_end(m->json);
-}
-
-/* The list of what the walk enters. */
-static int json_nodes(struct walker *walker, struct machine *m)
-{
-	int r;
-
-	json_line(m->json);
-	json_array(m->json, "nodes");
-	r = walk(walker, m);
-	json_end(m->json);
-	return r;
-}
-
-static struct walker node_walker(struct machine *m, void (*enter)(const struct walker *walker, uint32_t i))
-{
-	return (struct walker){.tree = m->sheet->things,
-		.links = node_links,
-		.visible = node_visible,
-		.depth = m->options->depth,
-		.data = m,
-		.enter = enter};
-}
-
-int report_json_tree(struct json *json, const struct sheet *sheet)
-{
-	struct machine m = {.json = json, .options = sheet->options, .sheet = sheet};
-	struct walker walker = node_walker(&m, json_node);
-
-	if (sheet->over && sheet->over->metric) {
-		json_line(json);
-		json_text(json, "over_ranks", sheet->over->metric);
-	}
-	return json_nodes(&walker, &m);
-}
-
-static bool diff_visible(const struct walker *w, uint32_t i)
-{
-	const struct machine *m = w->data;
-
-	return difference_shows(m->diff, m->options, i);
-}
-
 static void put_side(struct json *json, const char *key, const struct profile_values *v,
 	const struct sheet *sheet, uint32_t node)
 {
@@ -176,34 +92,55 @@ static void put_side(struct json *json, const char *key, const struct profile_va
 	json_end(json);
 }
 
-static void json_diff_node(const struct walker *w, uint32_t i)
+static void put_values(struct json *json, const struct sheet *sheet, uint32_t i)
 {
-	const struct machine *m = w->data;
-	const struct profile_diff_node *n = &m->diff->nodes[i];
+	const struct profile_node *n = &sheet->nodes[i];
+	const struct field_row row = sheet_row(sheet, i);
+
+	fields_json(json, &row, sheet->view);
+	json_bool(json, "guess", n->guess);
+	json_bool(json, "python", n->python);
+	json_bool(json, "mpi", n->mpi);
+	if (n->mpi || n->messages)
+		fields_json(json, &row, FIELD_TRAFFIC);
+	if (n->most)
+		fields_json(json, &row, FIELD_EACH_CALL);
+	fields_json(json, &row, view_over_ranks(sheet));
+	sheet_json(json, sheet, i);
+}
+
+static void json_node(const struct walker *w, uint32_t i)
+{
+	const struct sheet *sheet = w->sheet;
+	const struct profile_node *n = &sheet->nodes[i];
+	struct json *json = ((const struct machine *)w->data)->json;
 
 	begin_node(w);
-	put_identity(m->json, n->kind, n->name, n->file, n->line, n->module);
-	put_side(m->json, "before", &n->before, &m->diff->before, i);
-	put_side(m->json, "after", &n->after, &m->diff->after, i);
-	json_end(m->json);
+	put_identity(json, n->kind, n->name, n->file, n->line, n->module);
+	if (sheet->base) {
+		put_side(json, "before", &sheet->pairs[i].before, sheet->base, i);
+		put_side(json, "after", &sheet->pairs[i].after, sheet, i);
+	} else {
+		put_values(json, sheet, i);
+	}
+	json_end(json);
 }
 
-static struct walker diff_walker(struct machine *m, void (*enter)(const struct walker *walker, uint32_t i))
+int report_json_tree(struct json *json, const struct sheet *sheet)
 {
-	return (struct walker){.tree = m->diff->nodes,
-		.links = difference_links,
-		.visible = diff_visible,
-		.depth = m->options->depth,
-		.data = m,
-		.enter = enter};
-}
+	struct machine m = {.json = json};
+	struct walker walker = {.sheet = sheet, .data = &m, .enter = json_node};
+	int r;
 
-int report_json_diff(struct json *json, const struct report_options *options, const struct difference *d)
-{
-	struct machine m = {.json = json, .options = options, .diff = d};
-	struct walker walker = diff_walker(&m, json_diff_node);
-
-	return json_nodes(&walker, &m);
+	if (sheet->over && sheet->over->metric) {
+		json_line(json);
+		json_text(json, "over_ranks", sheet->over->metric);
+	}
+	json_line(json);
+	json_array(json, "nodes");
+	r = walk(&walker, &m);
+	json_end(json);
+	return r;
 }
 
 void report_json_rows(struct json *json, const struct profile_flat *flat, const struct sheet *sheet)
@@ -265,30 +202,6 @@ static void csv_identity(
 		csv_text(csv, module);
 }
 
-static void csv_begin(const struct walker *w, const char *name)
-{
-	struct machine *m = w->data;
-
-	m->failed = m->failed || !extend_path(m, w->level, name);
-	csv_number(&m->csv, w->level);
-	csv_text(&m->csv, m->failed ? "" : m->path);
-}
-
-static void csv_node(const struct walker *w, uint32_t i)
-{
-	const struct profile_node *n = node_at(w, i);
-	struct machine *m = w->data;
-	const struct field_row row = sheet_row(m->sheet, i);
-
-	csv_begin(w, n->name);
-	csv_identity(&m->csv, n->name, n->kind, n->file, n->line, n->module);
-	fields_csv(&m->csv, &row, m->sheet->view);
-	csv_number(&m->csv, n->guess);
-	fields_csv(&m->csv, &row, view_over_ranks(m->sheet));
-	sheet_csv(&m->csv, m->sheet, i);
-	csv_end(&m->csv);
-}
-
 static void csv_side(struct csv *csv, const struct profile_values *v)
 {
 	const struct field_row row = {.now = *v};
@@ -297,46 +210,55 @@ static void csv_side(struct csv *csv, const struct profile_values *v)
 	fields_csv(csv, &row, FIELD_DIFF);
 }
 
-static void csv_diff_node(const struct walker *w, uint32_t i)
+static void csv_node(const struct walker *w, uint32_t i)
 {
+	const struct sheet *sheet = w->sheet;
+	const struct profile_node *n = &sheet->nodes[i];
 	struct machine *m = w->data;
-	const struct profile_diff_node *n = &m->diff->nodes[i];
+	const struct field_row row = sheet_row(sheet, i);
 
-	csv_begin(w, n->name);
-	csv_identity(&m->csv, n->name, n->kind, n->file, n->line, NULL);
-	csv_side(&m->csv, &n->before);
-	csv_side(&m->csv, &n->after);
-	sheet_csv(&m->csv, &m->diff->before, i);
-	sheet_csv(&m->csv, &m->diff->after, i);
+	m->failed = m->failed || !extend_path(m, w->level, n->name);
+	csv_number(&m->csv, w->level);
+	csv_text(&m->csv, m->failed ? "" : m->path);
+	csv_identity(&m->csv, n->name, n->kind, n->file, n->line, sheet->base ? NULL : n->module);
+	if (sheet->base) {
+		csv_side(&m->csv, &sheet->pairs[i].before);
+		csv_side(&m->csv, &sheet->pairs[i].after);
+		sheet_csv(&m->csv, sheet->base, i);
+	} else {
+		fields_csv(&m->csv, &row, sheet->view);
+		csv_number(&m->csv, n->guess);
+		fields_csv(&m->csv, &row, view_over_ranks(sheet));
+	}
+	sheet_csv(&m->csv, sheet, i);
 	csv_end(&m->csv);
+}
+
+static void csv_heading(struct csv *csv, const struct sheet *sheet)
+{
+	if (sheet->base) {
+		csv_plain(csv, "depth,path,name,kind,file,line,before");
+		fields_csv_heading(csv, "before_", FIELD_DIFF);
+		csv_plain(csv, "after");
+		fields_csv_heading(csv, "after_", FIELD_DIFF);
+		sheet_csv_heading(csv, sheet->set, "before ");
+		sheet_csv_heading(csv, sheet->set, "after ");
+	} else {
+		csv_plain(csv, "depth,path,name,kind,file,line,module");
+		fields_csv_heading(csv, "", sheet->view);
+		csv_plain(csv, "guess");
+		fields_csv_heading(csv, "", view_over_ranks(sheet));
+		sheet_csv_heading(csv, sheet->set, "");
+	}
+	csv_end(csv);
 }
 
 int report_csv_tree(FILE *out, const struct sheet *sheet)
 {
-	struct machine m = {.csv = {.out = out}, .options = sheet->options, .sheet = sheet};
-	struct walker walker = node_walker(&m, csv_node);
+	struct machine m = {.csv = {.out = out}};
+	struct walker walker = {.sheet = sheet, .data = &m, .enter = csv_node};
 
-	csv_plain(&m.csv, "depth,path,name,kind,file,line,module");
-	fields_csv_heading(&m.csv, "", sheet->view);
-	csv_plain(&m.csv, "guess");
-	fields_csv_heading(&m.csv, "", view_over_ranks(sheet));
-	sheet_csv_heading(&m.csv, sheet->set, "");
-	csv_end(&m.csv);
-	return walk(&walker, &m);
-}
-
-int report_csv_diff(FILE *out, const struct report_options *options, const struct difference *d)
-{
-	struct machine m = {.csv = {.out = out}, .options = options, .diff = d};
-	struct walker walker = diff_walker(&m, csv_diff_node);
-
-	csv_plain(&m.csv, "depth,path,name,kind,file,line,before");
-	fields_csv_heading(&m.csv, "before_", FIELD_DIFF);
-	csv_plain(&m.csv, "after");
-	fields_csv_heading(&m.csv, "after_", FIELD_DIFF);
-	sheet_csv_heading(&m.csv, d->set, "before ");
-	sheet_csv_heading(&m.csv, d->set, "after ");
-	csv_end(&m.csv);
+	csv_heading(&m.csv, sheet);
 	return walk(&walker, &m);
 }
 

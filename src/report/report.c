@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "diff.h"
 #include "report/fold/fold.h"
 #include "import/input.h"
 #include "quality/matching.h"
@@ -172,12 +171,7 @@ static int print_diff(struct style *style, const struct report_options *o, const
 
 	if (r)
 		return r;
-	if (o->output == REPORT_JSON)
-		r = report_json_diff(&style->json, o, &d);
-	else if (o->output == REPORT_CSV)
-		r = report_csv_diff(style->out, o, &d);
-	else
-		r = report_diff(style, &d);
+	r = print_nodes(style, &d.after);
 	difference_release(&d);
 	return r;
 }

@@ -165,12 +165,9 @@ void report_unmatched(
 
 /* ---------------------------------------------------- report/walk.c */
 
-/* How a walk gets at a tree, and the callbacks that it makes. */
+/* A walk over a tree of which a sheet says what is shown, and the callbacks that it makes. */
 struct walker {
-	const void *tree;
-	void (*links)(const void *tree, uint32_t i, uint32_t *ret_child, uint32_t *ret_next);
-	bool (*visible)(const struct walker *walker, uint32_t i);
-	unsigned depth; /* levels below the root; 0: no limit */
+	const struct sheet *sheet;
 	void *data;
 	/* Called for each visible node, parents first; `walk` has its depth and the guides. */
 	void (*enter)(const struct walker *walker, uint32_t i);

@@ -141,6 +141,7 @@ int sheet_make(struct sheet *s, const struct report_options *options, const stru
 	*s = (struct sheet){.options = options,
 		.set = set,
 		.things = things,
+		.nodes = get == sheet_get_node ? things : NULL,
 		.get = get,
 		.values = values,
 		.count = count,
@@ -205,6 +206,10 @@ static uint64_t time_size(const struct sheet *s, size_t i)
 
 bool sheet_shows(const struct sheet *s, size_t i)
 {
+	double least = s->options->look.threshold / 100 * s->whole;
+
+	if (s->base)
+		return s->pairs[i].change >= (s->column == s->metrics ? floor(least) : least); /* whole ns */
 	return s->set->shown_count ? sheet_share(s, s->size[i]) >= s->options->look.threshold
 				   : time_size(s, i) >= s->least;
 }
@@ -214,6 +219,16 @@ double sheet_size_share(const struct sheet *s, size_t i)
 	if (s->set->shown_count)
 		return sheet_share(s, s->size[i]);
 	return s->time ? (double)time_size(s, i) * 100 / (double)(s->time - s->waited) : 0;
+}
+
+double sheet_change(const struct sheet *s, uint32_t node)
+{
+	const struct profile_diff_pair *pair = &s->pairs[node];
+	size_t at = node * s->set->count + s->column;
+
+	if (s->column == s->metrics)
+		return (double)pair->after.inclusive - (double)pair->before.inclusive;
+	return s->inclusive[at] - s->base->inclusive[at];
 }
 
 /* What only nodes of a profile have. */
@@ -266,15 +281,14 @@ struct field_row sheet_row(const struct sheet *s, size_t i)
 int sheet_sum_hidden(struct sheet *s, const struct walker *w, uint32_t parent)
 {
 	struct profile_value *sum = calloc(s->metrics + 1, sizeof(*sum));
-	uint32_t child, next, below;
 	struct sheet_thing thing;
 
 	if (!sum)
 		return HYB_ENOMEM;
 	s->rest.inclusive = 0;
-	for (w->links(w->tree, parent, &child, &next); child; child = next) {
-		w->links(w->tree, child, &below, &next);
-		if (w->visible(w, child))
+	for (uint32_t child = w->sheet->nodes[parent].first_child; child;
+		child = w->sheet->nodes[child].next_sibling) {
+		if (sheet_shows(w->sheet, child))
 			continue;
 		s->get(s->things, child, &thing);
 		s->rest.inclusive += thing.values.inclusive;

@@ -40,6 +40,7 @@ struct sheet {
 	const struct report_options *options;
 	const struct column_set *set;
 	const void *things;
+	const struct profile_node *nodes; /* of a tree; else NULL */
 	void (*get)(const void *things, size_t i, struct sheet_thing *ret);
 	const struct profile_value *values;
 	size_t count, metrics;
@@ -52,9 +53,9 @@ struct sheet {
 	struct profile_values rest; /* of the row behind the last: its inclusive time */
 	const struct report_over *over; /* what nodes have over the ranks; or NULL */
 	/* Of a difference: what was before; else NULL. */
-	const struct sheet *base;
-	const struct profile_diff_node *pairs;
-	size_t column; /* what shares are of */
+	struct sheet *base;
+	const struct profile_diff_pair *pairs;
+	size_t column; /* what order, threshold and shares are of */
 	/* of the text: */
 	const struct field_column *list; /* what is shown; NULL: fields of the view, and metrics */
 	struct sheet_column *columns;
@@ -75,11 +76,13 @@ double *sheet_weights(const struct sheet *sheet);
 void sheet_get_node(const void *nodes, size_t i, struct sheet_thing *ret);
 void sheet_get_row(const void *rows, size_t i, struct sheet_thing *ret);
 
-/* Whether something reaches the threshold. */
+/* Whether something reaches the threshold; of a difference: a change at or below it. */
 bool sheet_shows(const struct sheet *sheet, size_t i);
 /* Percent of the whole: of a value of what sizes go by; of a thing's size. */
 double sheet_share(const struct sheet *sheet, double value);
 double sheet_size_share(const struct sheet *sheet, size_t i);
+/* Of a difference: by how much what sizes go by changed in a node; of time in ns, exactly. */
+double sheet_change(const struct sheet *sheet, uint32_t node);
 /* A thing, or what is left out, as fields see it. */
 struct field_row sheet_row(const struct sheet *sheet, size_t i);
 
@@ -97,6 +100,17 @@ void list_heading(
 	const struct style *style, const struct field_column *list, int time_width, const char *name);
 int list_cells(const struct style *style, const struct field_column *list, int time_width,
 	const struct field_row *row);
+
+/* report/diff.c: the difference of two profiles, with the metrics that both have. */
+struct difference {
+	struct sheet before, after; /* `after` is what is shown */
+};
+
+/* Puts nodes in the order of the changes of the first column. 0 or HYB_ENOMEM; the other two must live as
+ * long. */
+int difference_make(struct difference *difference, const struct report_options *options,
+	struct profile_diff *diff, const struct column_set *set);
+void difference_release(struct difference *difference);
 
 /* report/tree.c: a tree, and a table. 0 or HYB_ENOMEM. */
 int report_tree(struct style *style, struct sheet *sheet);

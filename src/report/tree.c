@@ -1,5 +1,6 @@
 /* Trees and tables as text. */
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,84 +17,77 @@ struct printed {
 
 /* ---------------------------------------------------------------- tree */
 
-static const struct profile_node *node_at(const struct walker *w, uint32_t i)
-{
-	return (const struct profile_node *)w->tree + i;
-}
-
-static void node_links(const void *tree, uint32_t i, uint32_t *ret_child, uint32_t *ret_next)
-{
-	const struct profile_node *nodes = tree;
-
-	*ret_child = nodes[i].first_child;
-	*ret_next = nodes[i].next_sibling;
-}
-
-static bool node_visible(const struct walker *w, uint32_t i)
-{
-	const struct printed *p = w->data;
-
-	return sheet_shows(p->sheet, i);
-}
-
 /* One frame that only calls the next: read like a stack, such chains stay in one column. */
-static bool is_chained(const struct walker *w, uint32_t i)
+static bool is_chained(const struct walker *w, const struct profile_node *n)
 {
-	const struct profile_node *n = node_at(w, i), *above = node_at(w, n->parent);
+	const struct profile_node *above = &w->sheet->nodes[n->parent];
 
-	return w->levels[w->level].only && n->kind == PROFILE_INTERMEDIATE && above->kind == n->kind &&
-	       !above->exclusive && !above->blocked;
+	return w->level && w->levels[w->level].only && n->kind == PROFILE_INTERMEDIATE &&
+	       above->kind == n->kind && !above->exclusive && !above->blocked;
+}
+
+/* Of a difference. */
+static const char *mark_of(const struct profile_diff_pair *pair)
+{
+	return !pair->before.present ? "new " : !pair->after.present ? "gone " : "";
 }
 
 static void node_enter(const struct walker *w, uint32_t i)
 {
-	const struct profile_node *n = node_at(w, i);
-	const struct printed *p = w->data;
+	const struct sheet *sheet = w->sheet;
+	const struct profile_node *n = &sheet->nodes[i];
+	struct style *style = ((const struct printed *)w->data)->style;
 	struct label label = {.kind = n->kind,
 		.guess = n->guess,
 		.python = n->python,
 		.name = n->name,
 		.file = n->file,
-		.module = n->module == node_at(w, n->parent)->module ? "" : n->module,
+		.module = n->module == sheet->nodes[n->parent].module ? "" : n->module,
 		.line = n->line,
 		.skipped = n->skipped};
-	int used = sheet_cells(p->sheet, p->style, i);
+	int used = sheet_cells(sheet, style, i);
 
-	w->levels[w->level].chained = w->level && is_chained(w, i);
-	used += walk_guides(p->style, w);
-	style_label(p->style, &label, (unsigned)used);
+	w->levels[w->level].chained = !sheet->base && is_chained(w, n);
+	used += walk_guides(style, w);
+	if (sheet->base) {
+		style_ink(style, INK_WARN);
+		used += fprintf(style->out, "%s", mark_of(&sheet->pairs[i]));
+		style_ink(style, INK_PLAIN);
+	}
+	style_label(style, &label, (unsigned)used);
 }
 
+/* Whether the children that are not shown have so much, or changed so much, that somebody may look for it. */
 static bool node_rest(const struct walker *w, uint32_t parent)
 {
-	const struct printed *p = w->data;
-	double share = 0;
+	const struct sheet *s = w->sheet;
+	double sum = 0;
 
-	for (uint32_t c = node_at(w, parent)->first_child; c; c = node_at(w, c)->next_sibling)
-		share += node_visible(w, c) ? 0 : sheet_size_share(p->sheet, c);
-	return share >= TINY;
+	for (uint32_t c = s->nodes[parent].first_child; c; c = s->nodes[c].next_sibling)
+		if (!sheet_shows(s, c))
+			sum += s->base ? sheet_change(s, c) : sheet_size_share(s, c);
+	return (s->base ? sheet_share(s, fabs(sum)) : sum) >= TINY;
 }
 
 static void node_hidden(const struct walker *w, uint32_t parent, uint32_t hidden)
 {
 	const struct printed *p = w->data;
+	struct sheet *s = p->sheet;
 
-	if (sheet_sum_hidden(p->sheet, w, parent))
+	if ((s->base && sheet_sum_hidden(s->base, w, parent)) || sheet_sum_hidden(s, w, parent))
 		return;
-	sheet_cells(p->sheet, p->style, p->sheet->count);
+	sheet_cells(s, p->style, s->count);
 	walk_guides(p->style, w);
 	style_ink(p->style, INK_DIM);
-	fprintf(p->style->out, "(%" PRIu32 " more below %g %%)\n", hidden, p->sheet->options->look.threshold);
+	fprintf(p->style->out, "(%" PRIu32 " %s %g %%)\n", hidden,
+		s->base ? "that changed by less than" : "more below", s->options->look.threshold);
 	style_ink(p->style, INK_PLAIN);
 }
 
 int sheet_tree(struct style *style, struct sheet *sheet, int time_width, const char *name)
 {
 	struct printed printed = {style, sheet};
-	struct walker walker = {.tree = sheet->things,
-		.links = node_links,
-		.visible = node_visible,
-		.depth = sheet->options->depth,
+	struct walker walker = {.sheet = sheet,
 		.data = &printed,
 		.enter = node_enter,
 		.rest = node_rest,
@@ -127,10 +121,13 @@ static int tree_over_ranks(struct style *style, struct sheet *sheet)
 int report_tree(struct style *style, struct sheet *sheet)
 {
 	bool reverse = sheet->view == FIELD_REVERSE;
+	uint64_t time = sheet->time;
 
 	if (sheet->over)
 		return tree_over_ranks(style, sheet);
-	return sheet_tree(style, sheet, style_times(style, sheet->time),
+	if (sheet->base && sheet->base->time > time)
+		time = sheet->base->time;
+	return sheet_tree(style, sheet, style_times(style, time),
 		!reverse                  ? "call tree"
 		: sheet->set->shown_count ? "where it was, and who called"
 					  : "where time was spent, and who called it");

@@ -1,6 +1,6 @@
 #include <stdlib.h>
 
-#include "report.h"
+#include "sheet.h"
 
 /* Levels that are indented; deeper ones stand at the last with their number. */
 #define INDENT_MAX 32
@@ -8,22 +8,17 @@
 /* The first visible node among `i` and the siblings behind it, or 0; *hidden counts those passed over. */
 static uint32_t seek_visible(const struct walker *w, uint32_t i, uint32_t *hidden)
 {
-	uint32_t child, next;
-
-	for (; i; i = next) {
-		w->links(w->tree, i, &child, &next);
-		if (w->visible(w, i))
-			break;
+	for (; i && !sheet_shows(w->sheet, i); i = w->sheet->nodes[i].next_sibling)
 		++*hidden;
-	}
 	return i;
 }
 
 /* Makes levels[level + 1] stand in front of the children of the current node. */
 static int descend(struct walker *w, size_t *capacity)
 {
+	unsigned depth = w->sheet->options->depth;
 	struct walk_level *below;
-	uint32_t child = 0, next = 0;
+	uint32_t child = 0;
 
 	if (w->level + 2 > *capacity) {
 		struct walk_level *grown = realloc(w->levels, 2 * *capacity * sizeof(*grown));
@@ -33,8 +28,8 @@ static int descend(struct walker *w, size_t *capacity)
 		w->levels = grown;
 		*capacity *= 2;
 	}
-	if (!w->depth || w->level < w->depth)
-		w->links(w->tree, w->levels[w->level].node, &child, &next);
+	if (!depth || w->level < depth)
+		child = w->sheet->nodes[w->levels[w->level].node].first_child;
 	below = &w->levels[w->level + 1];
 	*below = (struct walk_level){0};
 	below->next = seek_visible(w, child, &below->hidden);
@@ -45,14 +40,12 @@ static int descend(struct walker *w, size_t *capacity)
 /* Goes on to the next sibling of a level. False: there is none. */
 static bool advance(struct walker *w, struct walk_level *level)
 {
-	uint32_t child, next;
 	bool first = !level->node;
 
 	if (!level->next)
 		return false;
 	level->node = level->next;
-	w->links(w->tree, level->node, &child, &next);
-	level->next = seek_visible(w, next, &level->hidden);
+	level->next = seek_visible(w, w->sheet->nodes[level->node].next_sibling, &level->hidden);
 	level->last = !level->next && !level->rest;
 	level->only = first && level->last;
 	return true;

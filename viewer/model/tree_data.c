@@ -21,7 +21,6 @@ void tree_data_free(struct tree_data *d)
 	profile_tree_release(&d->reversed);
 	profile_flat_release(&d->rows);
 	free(d->nodes);
-	free(d->pairs);
 	free(d->child_calls);
 	match_free(d->match);
 	tree_request_release(&d->request);
@@ -44,38 +43,16 @@ static struct profile_view view_of(const struct tree_request *request)
 	return view;
 }
 
-/* The difference in the form of a profile: nodes have what is after. */
 static int make_difference(struct tree_data *d, struct profile_view *view)
 {
 	const struct profile_diff *diff = d->request.snapshot->diff;
-	const struct profile_diff_node *from = diff ? profile_diff_nodes(diff) : NULL;
-	size_t count = diff ? profile_diff_count(diff) : 0;
 
-	if (!count)
+	if (!diff)
 		return HYB_ENOMEM;
-	d->nodes = calloc(count, sizeof(*d->nodes));
-	d->pairs = calloc(count, sizeof(*d->pairs));
-	if (!d->nodes || !d->pairs)
-		return HYB_ENOMEM;
-	for (size_t i = 0; i < count; i++) {
-		d->pairs[i] = (struct tree_pair){from[i].before, from[i].after, from[i].change};
-		d->nodes[i] = (struct profile_node){.parent = from[i].parent,
-			.first_child = from[i].first_child,
-			.next_sibling = from[i].next_sibling,
-			.kind = from[i].kind,
-			.guess = from[i].guess,
-			.python = from[i].python,
-			.name = from[i].name,
-			.file = from[i].file,
-			.module = from[i].module,
-			.line = from[i].line,
-			.calls = from[i].after.calls,
-			.samples = from[i].after.samples,
-			.inclusive = from[i].after.inclusive,
-			.exclusive = from[i].after.exclusive,
-			.blocked = from[i].after.blocked};
-	}
-	*view = (struct profile_view){.nodes = d->nodes, .count = count, .sort = PROFILE_SORT_INCLUSIVE};
+	d->pairs = profile_diff_pairs(diff);
+	*view = (struct profile_view){.nodes = profile_diff_nodes(diff),
+		.count = profile_diff_count(diff),
+		.sort = PROFILE_SORT_INCLUSIVE};
 	view->values = profile_diff_after(diff);
 	profile_diff_metrics(diff, &view->metrics);
 	return 0;
@@ -241,6 +218,7 @@ struct tree_data *tree_data_make(struct tree_request *request)
 uint32_t tree_data_origin(struct tree_data *d, uint32_t node)
 {
 	const struct profile *profile = d->request.snapshot->profile;
+	const struct profile_diff *diff = d->request.snapshot->diff;
 
 	if (d->request.kind == TREE_REVERSED || d->request.kind == TREE_FLAT)
 		return TREE_NONE;
@@ -249,7 +227,7 @@ uint32_t tree_data_origin(struct tree_data *d, uint32_t node)
 	if (node == TREE_NONE || d->request.kind != TREE_DIFFERENCE)
 		return node;
 	if (!d->match)
-		d->match = match_new(d->nodes, profile_diff_count(d->request.snapshot->diff),
+		d->match = match_new(profile_diff_nodes(diff), profile_diff_count(diff),
 			profile_nodes(profile), profile_count(profile), false);
 	return d->match ? match_find(d->match, node) : TREE_NONE;
 }

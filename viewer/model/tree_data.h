@@ -27,8 +27,8 @@ struct tree_data {
 	struct hidden_tree hidden;
 	struct profile_tree reversed;
 	struct profile_flat rows;
-	struct profile_node *nodes; /* of the rows, or of the difference */
-	struct tree_pair *pairs; /* of the difference */
+	struct profile_node *nodes; /* of the rows */
+	const struct profile_diff_pair *pairs; /* of the difference, the snapshot's */
 	uint64_t *child_calls;
 	struct match *match; /* of the difference: nodes in the profile, made when it is asked for */
 };

@@ -106,13 +106,13 @@ void hide_text(const struct hide_list *list, char *text, size_t size)
 /* While it is made. */
 struct making {
 	const struct profile_view *view;
-	const struct tree_pair *from_pairs;
+	const struct profile_diff_pair *from_pairs;
 	const struct profile_value *from_before;
 	const struct hide_list *list;
 	struct tree tree;
 	uint32_t *map; /* by node: the one that has its values */
 	struct profile_value *values, *before;
-	struct tree_pair *pairs;
+	struct profile_diff_pair *pairs;
 	uint32_t *origin;
 };
 
@@ -210,7 +210,7 @@ static uint64_t apart(uint64_t a, uint64_t b)
 
 static void sum_pairs(struct making *m)
 {
-	struct tree_pair *p = m->pairs;
+	struct profile_diff_pair *p = m->pairs;
 	size_t count = m->tree.count;
 
 	for (size_t i = 0; i < count; i++) {
@@ -233,7 +233,7 @@ static int arrange(struct making *m)
 {
 	size_t count = m->tree.count;
 	uint32_t *map = calloc(count, sizeof(*map)), *origin = calloc(count, sizeof(*origin));
-	struct tree_pair *pairs = m->pairs ? calloc(count, sizeof(*pairs)) : NULL;
+	struct profile_diff_pair *pairs = m->pairs ? calloc(count, sizeof(*pairs)) : NULL;
 	int r = map && origin && (pairs || !m->pairs)
 			? tree_arrange(&m->tree, PROFILE_SORT_INCLUSIVE, NULL, map)
 			: HYB_ENOMEM;
@@ -255,7 +255,7 @@ static int arrange(struct making *m)
 	return r;
 }
 
-int hide_make(const struct profile_view *view, const struct tree_pair *pairs,
+int hide_make(const struct profile_view *view, const struct profile_diff_pair *pairs,
 	const struct profile_value *before, const struct hide_list *list, struct hidden_tree *ret_tree)
 {
 	struct making m = {

@@ -41,7 +41,7 @@ void hide_text(const struct hide_list *list, char *text, size_t size);
 /* What is left, in the form of a tree of its own. Its strings are those it was made of. */
 struct hidden_tree {
 	struct profile_tree tree;
-	struct tree_pair *pairs; /* NULL: no difference */
+	struct profile_diff_pair *pairs; /* NULL: no difference */
 	struct profile_value *before; /* of that; NULL: no metrics */
 	uint32_t *origin; /* by node: the one it was, or TREE_NONE if it was several */
 };
@@ -51,7 +51,7 @@ struct hidden_tree {
  * move up to that and are merged with those that are the same. The root is never hidden. Of a difference
  * (else NULL) `pairs` and, if there are metrics, their values `before`. 0 or HYB_ENOMEM.
  */
-int hide_make(const struct profile_view *view, const struct tree_pair *pairs,
+int hide_make(const struct profile_view *view, const struct profile_diff_pair *pairs,
 	const struct profile_value *before, const struct hide_list *list, struct hidden_tree *ret_tree);
 void hidden_tree_release(struct hidden_tree *tree);
 

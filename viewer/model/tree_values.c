@@ -85,7 +85,7 @@ static double rate(const struct tree_view *f, uint32_t node)
 static struct field_row row_of(const struct tree_view *f, uint32_t node, unsigned column)
 {
 	const struct profile_node *n = &f->source.nodes[node];
-	const struct tree_pair *pair = f->source.pairs ? &f->source.pairs[node] : NULL;
+	const struct profile_diff_pair *pair = f->source.pairs ? &f->source.pairs[node] : NULL;
 	struct field_row row = {.now = pair ? pair->after : field_values_of_node(n),
 		.before = pair ? &pair->before : NULL,
 		.above = f->source.nodes[n->parent].inclusive,

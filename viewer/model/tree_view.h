@@ -18,20 +18,14 @@
 #define TREE_INDENT_MAX 32u /* levels that are indented; deeper ones stand at the last */
 #define TREE_BACK_MAX 32u
 
-/* Of a difference, by node. */
-struct tree_pair {
-	struct profile_values before, after;
-	double change; /* ns: the largest at or below it */
-};
-
 /* What rows are made of: the caller's, not changed. */
 struct tree_source {
 	const struct profile_node *nodes; /* in depth-first order; node 0 is the root */
 	size_t count;
 	const struct profile_value *values; /* of the metrics of `columns`, or NULL */
 	const struct column_set *columns; /* or NULL */
-	const struct tree_pair
-		*pairs; /* or NULL: no difference. Else nodes and `values` have what is after */
+	/* NULL: no difference. Else nodes and `values` have what is after. */
+	const struct profile_diff_pair *pairs;
 	const struct profile_value *before; /* of the metrics then, or NULL */
 	const uint64_t *child_calls; /* by node: calls of the nearest probes below */
 	uint64_t whole; /* ns that are 100 % */

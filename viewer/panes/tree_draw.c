@@ -232,7 +232,7 @@ static int put_opener(const struct tree_pane *p, const struct area *area, int y,
 /* "new ", "gone ", or that it was marked. */
 static int put_marks(const struct tree_pane *p, const struct area *area, int y, int x, uint32_t node)
 {
-	const struct tree_pair *pair = p->view.source.pairs ? &p->view.source.pairs[node] : NULL;
+	const struct profile_diff_pair *pair = p->view.source.pairs ? &p->view.source.pairs[node] : NULL;
 	int from = x;
 
 	for (int i = 0; i < 26; i++)

@@ -10,7 +10,8 @@
 
 struct profile_diff {
 	struct strings strings;
-	struct profile_diff_node *nodes;
+	struct profile_node *nodes;
+	struct profile_diff_pair *pairs; /* by node */
 	size_t count;
 	struct profile_metric *metrics; /* that both have */
 	size_t metric_count;
@@ -159,39 +160,30 @@ static int place(struct side *side, struct strings *strings, struct tree *tree)
 	return 0;
 }
 
-static void copy_nodes(struct profile_diff *diff, const struct tree *tree)
-{
-	for (size_t i = 0; i < diff->count; i++) {
-		const struct profile_node *n = &tree->nodes[i];
-
-		diff->nodes[i] = (struct profile_diff_node){.parent = n->parent,
-			.first_child = n->first_child,
-			.next_sibling = n->next_sibling,
-			.kind = n->kind,
-			.python = n->python,
-			.name = n->name,
-			.file = n->file,
-			.module = n->module,
-			.line = n->line};
-	}
-}
-
 static void add_values(struct profile_diff *diff, const struct side *side, bool after)
 {
-	const struct profile_node *nodes = profile_nodes(side->profile);
+	const struct profile_node *from = profile_nodes(side->profile);
 
-	for (size_t i = 0; i < profile_count(side->profile); i++) {
-		struct profile_diff_node *n = &diff->nodes[side->map[i]];
-		struct profile_values *to = after ? &n->after : &n->before;
+	for (size_t i = 0; i < profile_count(side->profile); i++, from++) {
+		struct profile_node *n = &diff->nodes[side->map[i]];
+		struct profile_diff_pair *pair = &diff->pairs[side->map[i]];
+		struct profile_values *to = after ? &pair->after : &pair->before;
 
-		n->guess |= nodes[i].guess;
+		n->guess |= from->guess;
 		to->present = true;
-		to->calls += nodes[i].calls;
-		to->skipped += nodes[i].skipped;
-		to->samples += nodes[i].samples;
-		to->inclusive += nodes[i].inclusive;
-		to->exclusive += nodes[i].exclusive;
-		to->blocked += nodes[i].blocked;
+		to->calls += from->calls;
+		to->skipped += from->skipped;
+		to->samples += from->samples;
+		to->inclusive += from->inclusive;
+		to->exclusive += from->exclusive;
+		to->blocked += from->blocked;
+		if (!after)
+			continue;
+		n->calls = to->calls;
+		n->samples = to->samples;
+		n->inclusive = to->inclusive;
+		n->exclusive = to->exclusive;
+		n->blocked = to->blocked;
 	}
 }
 
@@ -211,7 +203,7 @@ static uint64_t *weigh(const struct side sides[2], size_t count)
 	return weight;
 }
 
-/* Orders the tree by change and copies it out with its values. */
+/* Orders the tree by change, takes its nodes and gives them their values. */
 static int make_nodes(struct profile_diff *diff, struct tree *tree, struct side sides[2])
 {
 	uint64_t *weight = weigh(sides, tree->count);
@@ -219,8 +211,8 @@ static int make_nodes(struct profile_diff *diff, struct tree *tree, struct side 
 	int r = HYB_ENOMEM;
 
 	diff->count = tree->count;
-	diff->nodes = calloc(diff->count, sizeof(*diff->nodes));
-	if (!weight || !map || !diff->nodes)
+	diff->pairs = calloc(diff->count, sizeof(*diff->pairs));
+	if (!weight || !map || !diff->pairs)
 		goto out;
 	for (size_t i = diff->count; i-- > 1;)
 		if (weight[i] > weight[tree->nodes[i].parent])
@@ -228,9 +220,10 @@ static int make_nodes(struct profile_diff *diff, struct tree *tree, struct side 
 	r = tree_arrange(tree, PROFILE_SORT_INCLUSIVE, weight, map);
 	if (r)
 		goto out;
-	copy_nodes(diff, tree);
+	diff->nodes = tree->nodes;
+	tree->nodes = NULL;
 	for (size_t i = 0; i < diff->count; i++)
-		diff->nodes[map[i]].change = (double)weight[i];
+		diff->pairs[map[i]].change = (double)weight[i];
 	for (int s = 0; s < 2; s++) {
 		for (size_t i = 0; i < profile_count(sides[s].profile); i++)
 			sides[s].map[i] = map[sides[s].map[i]];
@@ -362,6 +355,7 @@ void profile_diff_free(struct profile_diff *diff)
 		return;
 	strings_release(&diff->strings);
 	free(diff->nodes);
+	free(diff->pairs);
 	free(diff->metrics);
 	free(diff->before);
 	free(diff->after);
@@ -370,14 +364,14 @@ void profile_diff_free(struct profile_diff *diff)
 
 uint64_t profile_diff_whole(const struct profile_diff *diff)
 {
-	const struct profile_diff_node *nodes = diff->nodes;
-	bool after = !nodes->before.inclusive;
-	const struct profile_values *root = after ? &nodes->after : &nodes->before;
+	const struct profile_diff_pair *pairs = diff->pairs;
+	bool after = !pairs->before.inclusive;
+	const struct profile_values *root = after ? &pairs->after : &pairs->before;
 	uint64_t waited = root->blocked;
 
-	for (uint32_t c = nodes->first_child; c; c = nodes[c].next_sibling)
-		if (nodes[c].kind == PROFILE_ROOT) /* a thread's */
-			waited += after ? nodes[c].after.blocked : nodes[c].before.blocked;
+	for (uint32_t c = diff->nodes->first_child; c; c = diff->nodes[c].next_sibling)
+		if (diff->nodes[c].kind == PROFILE_ROOT) /* a thread's */
+			waited += after ? pairs[c].after.blocked : pairs[c].before.blocked;
 	return root->inclusive > waited ? root->inclusive - waited : root->inclusive;
 }
 
@@ -386,9 +380,14 @@ size_t profile_diff_count(const struct profile_diff *diff)
 	return diff->count;
 }
 
-const struct profile_diff_node *profile_diff_nodes(const struct profile_diff *diff)
+const struct profile_node *profile_diff_nodes(const struct profile_diff *diff)
 {
 	return diff->nodes;
+}
+
+const struct profile_diff_pair *profile_diff_pairs(const struct profile_diff *diff)
+{
+	return diff->pairs;
 }
 
 const struct profile_metric *profile_diff_metrics(const struct profile_diff *diff, size_t *ret_count)
@@ -411,32 +410,32 @@ const struct profile_value *profile_diff_after(const struct profile_diff *diff)
 
 static int compare_changes(const void *pa, const void *pb, void *data)
 {
-	const struct profile_diff_node *nodes = data;
+	const struct profile_diff *diff = data;
 	uint32_t a = *(const uint32_t *)pa, b = *(const uint32_t *)pb;
 
-	if (nodes[a].parent != nodes[b].parent)
-		return nodes[a].parent < nodes[b].parent ? -1 : 1;
-	if (nodes[a].change != nodes[b].change)
-		return nodes[a].change > nodes[b].change ? -1 : 1;
+	if (diff->nodes[a].parent != diff->nodes[b].parent)
+		return diff->nodes[a].parent < diff->nodes[b].parent ? -1 : 1;
+	if (diff->pairs[a].change != diff->pairs[b].change)
+		return diff->pairs[a].change > diff->pairs[b].change ? -1 : 1;
 	return a < b ? -1 : a > b;
 }
 
 int profile_diff_order(struct profile_diff *diff, const double *change)
 {
-	struct profile_diff_node *nodes = diff->nodes;
+	struct profile_node *nodes = diff->nodes;
 	uint32_t *list = calloc(diff->count, sizeof(*list));
 
 	if (!list)
 		return HYB_ENOMEM;
 	for (uint32_t i = 0; i < diff->count; i++) {
-		nodes[i].change = isnan(change[i]) ? 0 : fabs(change[i]);
+		diff->pairs[i].change = isnan(change[i]) ? 0 : fabs(change[i]);
 		nodes[i].first_child = 0;
 		list[i] = i;
 	}
 	for (size_t i = diff->count; i-- > 1;)
-		if (nodes[i].change > nodes[nodes[i].parent].change)
-			nodes[nodes[i].parent].change = nodes[i].change;
-	qsort_r(list + 1, diff->count - 1, sizeof(*list), compare_changes, nodes);
+		if (diff->pairs[i].change > diff->pairs[nodes[i].parent].change)
+			diff->pairs[nodes[i].parent].change = diff->pairs[i].change;
+	qsort_r(list + 1, diff->count - 1, sizeof(*list), compare_changes, diff);
 	for (size_t i = diff->count; i-- > 1;) { /* the last sibling first */
 		nodes[list[i]].next_sibling = nodes[nodes[list[i]].parent].first_child;
 		nodes[nodes[list[i]].parent].first_child = list[i];

@@ -16,13 +16,8 @@ struct profile_values {
 	uint64_t inclusive, exclusive, blocked; /* ns */
 };
 
-struct profile_diff_node {
-	uint32_t parent, first_child, next_sibling; /* as in struct profile_node; largest `change` first */
-	uint8_t kind; /* enum profile_kind */
-	bool guess, python; /* as in struct profile_node */
-	const char *name, *file; /* file: after, if it is there */
-	const char *module; /* "" if the file is known */
-	unsigned line;
+/* Of a node on both sides. */
+struct profile_diff_pair {
 	struct profile_values before, after;
 	double change; /* ns: the largest by which an inclusive time at or below it changed; see
 			  profile_diff_order() */
@@ -38,7 +33,13 @@ void profile_diff_free(struct profile_diff *diff); /* accepts NULL */
 uint64_t profile_diff_whole(const struct profile_diff *diff);
 
 size_t profile_diff_count(const struct profile_diff *diff);
-const struct profile_diff_node *profile_diff_nodes(const struct profile_diff *diff); /* node 0 is the root */
+/*
+ * Node 0 is the root; siblings with the largest `change` come first. Of a node only what says where and what
+ * it is (file: after, if it is there; module: "" if the file is known), and what is after: calls, samples,
+ * times.
+ */
+const struct profile_node *profile_diff_nodes(const struct profile_diff *diff);
+const struct profile_diff_pair *profile_diff_pairs(const struct profile_diff *diff); /* by node */
 
 /* The metrics that both have, in the order and with the facts of `after`; of all nodes their values, [node *
  * count + metric], NULL if there are none. */

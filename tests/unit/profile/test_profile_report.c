@@ -15,7 +15,6 @@
 #include "format/format.h"
 #include "profile_fixture.h"
 #include "reader_help.h"
-#include "report/diff.h"
 #include "quality/facts.h"
 #include "report/sheet.h"
 
@@ -226,7 +225,7 @@ static void test_diff(void **state)
 	assert_non_null(diff);
 	assert_int_equal(columns_init(&set, NULL, 0), 0);
 	assert_int_equal(difference_make(&d, &defaults, diff, &set), 0);
-	assert_int_equal(report_diff(open_screen(&screen), &d), 0);
+	assert_int_equal(report_tree(open_screen(&screen), &d.after), 0);
 	close_screen(&screen, "\n"
 			      "   before    after   change      %     excl  call tree (seconds)\n"
 			      "    4.000    4.500   +0.500  +12.5   +0.000  [total]\n"

@@ -234,7 +234,7 @@ static void test_views_of_random_trees(void **state)
 	}
 }
 
-static uint32_t diff_child(const struct profile_diff_node *nodes, uint32_t parent, const char *name)
+static uint32_t diff_child(const struct profile_node *nodes, uint32_t parent, const char *name)
 {
 	for (uint32_t c = nodes[parent].first_child; c; c = nodes[c].next_sibling)
 		if (!strcmp(nodes[c].name, name))
@@ -246,7 +246,8 @@ static uint32_t diff_child(const struct profile_diff_node *nodes, uint32_t paren
 static void test_diff(void **state)
 {
 	struct fixture *before = make_calls(), *after = fixture_new();
-	const struct profile_diff_node *n;
+	const struct profile_diff_pair *pairs;
+	const struct profile_node *n;
 	struct profile *a, *b;
 	struct profile_diff *diff;
 	uint32_t top;
@@ -263,15 +264,17 @@ static void test_diff(void **state)
 	profile_free(b);
 	assert_non_null(diff);
 	n = profile_diff_nodes(diff);
-	assert_int_equal(n[0].before.inclusive, 1000);
-	assert_int_equal(n[0].after.inclusive, 700);
+	pairs = profile_diff_pairs(diff);
+	assert_int_equal(pairs[0].before.inclusive, 1000);
+	assert_int_equal(pairs[0].after.inclusive, 700);
+	assert_int_equal(n[0].inclusive, 700);
 	top = diff_child(n, 0, "main");
-	assert_int_equal(n[diff_child(n, top, "f")].before.inclusive, 500);
-	assert_int_equal(n[diff_child(n, top, "f")].after.inclusive, 600);
-	assert_false(n[diff_child(n, top, "h")].before.present);
-	assert_int_equal(n[diff_child(n, top, "h")].after.inclusive, 100);
-	assert_false(n[diff_child(n, top, "g")].after.present);
-	assert_int_equal(n[diff_child(n, top, "g")].before.inclusive, 500);
+	assert_int_equal(pairs[diff_child(n, top, "f")].before.inclusive, 500);
+	assert_int_equal(pairs[diff_child(n, top, "f")].after.inclusive, 600);
+	assert_false(pairs[diff_child(n, top, "h")].before.present);
+	assert_int_equal(pairs[diff_child(n, top, "h")].after.inclusive, 100);
+	assert_false(pairs[diff_child(n, top, "g")].after.present);
+	assert_int_equal(pairs[diff_child(n, top, "g")].before.inclusive, 500);
 	/* largest change first */
 	assert_string_equal(n[n[top].first_child].name, "g");
 	profile_diff_free(diff);
@@ -282,10 +285,10 @@ static void test_diff_with_itself(void **state)
 	for (unsigned seed = 1; seed <= 30; seed++) {
 		struct profile *p = fixture_profile(fixture_random(seed, 150), PROFILE_ROUTINE, 1);
 		struct profile_diff *diff = profile_diff_new(p, p);
-		const struct profile_diff_node *n;
+		const struct profile_diff_pair *n;
 
 		assert_non_null(diff);
-		n = profile_diff_nodes(diff);
+		n = profile_diff_pairs(diff);
 		for (size_t i = 0; i < profile_diff_count(diff); i++)
 			assert_memory_equal(&n[i].before, &n[i].after, sizeof(n[i].before));
 		assert_int_equal(n[0].after.inclusive, profile_nodes(p)[0].inclusive);
@@ -349,7 +352,8 @@ static void test_diff_of_metrics(void **state)
 {
 	struct profile *before = two_regions(100, 10, 100, 40, 2), *after = two_regions(300, 12, 100, 7, 1);
 	struct profile_diff *diff = profile_diff_new(before, after);
-	const struct profile_diff_node *n;
+	const struct profile_diff_pair *pairs;
+	const struct profile_node *n;
 	double change[3] = {0};
 	size_t count;
 	uint32_t a, b;
@@ -360,6 +364,7 @@ static void test_diff_of_metrics(void **state)
 	assert_string_equal(profile_diff_metrics(diff, &count)[0].name, "faults");
 	assert_int_equal(count, 1);
 	n = profile_diff_nodes(diff);
+	pairs = profile_diff_pairs(diff);
 	a = diff_child(n, 0, "a");
 	b = diff_child(n, 0, "b");
 	assert_int_equal(n[0].first_child, a);
@@ -374,7 +379,7 @@ static void test_diff_of_metrics(void **state)
 	assert_int_equal(n[0].first_child, b);
 	assert_int_equal(n[b].next_sibling, a);
 	assert_int_equal(n[a].next_sibling, 0);
-	assert_true(n[0].change == 33 && n[a].change == 2);
+	assert_true(pairs[0].change == 33 && pairs[a].change == 2);
 	profile_diff_free(diff);
 }
 

@@ -441,7 +441,7 @@ static void test_hide(void **state)
 static void test_hide_in_difference(void **state)
 {
 	struct made *m = make();
-	struct tree_pair pairs[11] = {0};
+	struct profile_diff_pair pairs[11] = {0};
 	struct profile_view view = {.nodes = m->nodes, .count = m->count};
 	struct hide_list list = {0};
 	struct hidden_tree t;
