@@ -38,9 +38,7 @@ static void put_finding(const struct style *style, const struct profile_node *no
 	char n[FIGURE_SIZE];
 
 	fputc('\n', style->out);
-	style_ink(style, INK_BOLD);
-	fprintf(style->out, "%zu. %s", number, f->kind->name);
-	style_ink(style, INK_PLAIN);
+	style_put(style, INK_BOLD, "%zu. %s", number, f->kind->name);
 	if (f->severity)
 		fprintf(style->out, ": %s, %.1f %%", figure_duration(f->severity, n), f->share * 100);
 	if (f->confidence < 1)

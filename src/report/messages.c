@@ -10,13 +10,6 @@
 #define PIPE_COLUMNS 16u /* of a matrix that is not for a terminal */
 #define ROWS_MAX 12u /* of pairs, and of communicators */
 
-static void put_title(const struct style *style, const char *title)
-{
-	style_ink(style, INK_DIM);
-	fprintf(style->out, "\n%s\n", title);
-	style_ink(style, INK_PLAIN);
-}
-
 /* ---------------------------------------------------------------- matrix */
 
 static const char *const metrics[] = {"messages", "bytes", "time"};
@@ -50,12 +43,11 @@ static void put_value(const struct style *style, const struct profile_side *cell
 
 static void put_metric(const struct style *style, const struct matrix *m, unsigned metric, int width)
 {
-	char label[FIGURE_SIZE], title[128];
+	char label[FIGURE_SIZE];
 
-	snprintf(title, sizeof(title), "%s from rank (row) to rank (column)%s%s%s", metrics[metric],
+	style_put(style, INK_DIM, "\n%s from rank (row) to rank (column)%s%s%s\n", metrics[metric],
 		metric == 2 ? ", " : "", metric == 2 ? style->unit_name : "",
 		m->block > 1 ? ", in blocks of ranks" : "");
-	put_title(style, title);
 	fprintf(style->out, "%*s", width, "");
 	for (size_t c = 0; c < m->side; c++) {
 		block_label(m, c, label);
@@ -165,11 +157,8 @@ static const struct field_column flow_columns[] = {
 
 static void put_more(const struct style *style, size_t count, const char *what)
 {
-	if (count <= ROWS_MAX)
-		return;
-	style_ink(style, INK_DIM);
-	fprintf(style->out, "(%zu more%s)\n", count - ROWS_MAX, what);
-	style_ink(style, INK_PLAIN);
+	if (count > ROWS_MAX)
+		style_put(style, INK_DIM, "(%zu more%s)\n", count - ROWS_MAX, what);
 }
 
 static int put_pairs(const struct style *style, const struct profile *profile)
@@ -210,7 +199,7 @@ static void put_sizes(const struct style *style, const struct profile *profile)
 	traffic_sum_sizes(profile, &sizes);
 	if (sizes.first > sizes.last)
 		return;
-	put_title(style, "sizes of messages: how many, and bytes");
+	style_put(style, INK_DIM, "\nsizes of messages: how many, and bytes\n");
 	fprintf(style->out, "%8s", "size");
 	for (unsigned g = 0; g < TRAFFIC_GROUPS; g++)
 		if (sizes.sums[g].messages)
@@ -371,20 +360,6 @@ static const struct field_column handle_columns[] = {
 	{0}};
 /* clang-format on */
 
-static void put_rows(struct json *json, const char *key, const struct field_column *columns, const void *rows,
-	size_t size, size_t count)
-{
-	json_line(json);
-	json_array(json, key);
-	for (size_t i = 0; i < count; i++) {
-		json_line(json);
-		json_object(json, NULL);
-		field_list_json(json, columns, &(struct field_row){.thing = (const char *)rows + i * size});
-		json_end(json);
-	}
-	json_end(json);
-}
-
 static void put_json(struct json *json, const struct profile *profile)
 {
 	size_t flow_count, volume_count, handle_count;
@@ -392,9 +367,9 @@ static void put_json(struct json *json, const struct profile *profile)
 	const struct profile_volume *volumes = profile_volumes(profile, &volume_count);
 	const struct profile_handle *handles = profile_handles(profile, &handle_count);
 
-	put_rows(json, "flows", flow_columns, flows, sizeof(*flows), flow_count);
-	put_rows(json, "sizes", volume_columns, volumes, sizeof(*volumes), volume_count);
-	put_rows(json, "handles", handle_columns, handles, sizeof(*handles), handle_count);
+	field_list_json_rows(json, "flows", flow_columns, flows, sizeof(*flows), flow_count);
+	field_list_json_rows(json, "sizes", volume_columns, volumes, sizeof(*volumes), volume_count);
+	field_list_json_rows(json, "handles", handle_columns, handles, sizeof(*handles), handle_count);
 }
 
 static void put_csv(FILE *out, const struct profile *profile)

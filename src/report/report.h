@@ -104,6 +104,10 @@ const char *style_unit_words(const struct style *style);
 /* Switches the colour; INK_PLAIN ends it. */
 void style_ink(const struct style *style, enum ink ink);
 
+/* Prints in a colour. */
+__attribute__((format(printf, 3, 4))) void style_put(
+	const struct style *style, enum ink ink, const char *format, ...);
+
 /* Ends a line of which `used` columns are taken. */
 void style_label(struct style *style, const struct label *label, unsigned used);
 

@@ -91,9 +91,6 @@ struct field_row sheet_row(const struct sheet *sheet, size_t i);
 int sheet_lay_out(struct sheet *sheet, const struct style *style, int time_width);
 void sheet_heading(const struct sheet *sheet, const struct style *style, const char *name);
 int sheet_cells(const struct sheet *sheet, const struct style *style, size_t i);
-/* A column's name and unit (`unit`: of times, ns that a printed 1.0 stands for) above all that stands below.
- */
-void sheet_name(const struct style *style, const struct column *column, double unit, int width);
 
 /* Tables with columns of their own: the line of headings, and the cells of a row; columns taken. */
 void list_heading(

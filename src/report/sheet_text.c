@@ -255,8 +255,9 @@ static const char *unit_name(double unit)
 	return unit == 1e9 ? "s" : unit == 1e6 ? "ms" : "us";
 }
 
-/* The unit behind the name, without what finds no room. */
-void sheet_name(const struct style *style, const struct column *c, double unit, int width)
+/* A column's name and unit (`unit`: of times, ns that a printed 1.0 stands for) above all that stands below,
+ * without what finds no room. */
+static void put_name(const struct style *style, const struct column *c, double unit, int width)
 {
 	char words[128] = "", tail[48] = "";
 	const char *name = c->name, *last;
@@ -290,7 +291,7 @@ static void put_groups(const struct sheet *s, const struct style *style)
 		for (next = i; next < s->column_count && s->columns[next].metric == metric; next++)
 			width += s->columns[next].width;
 		if (metric != SIZE_MAX)
-			sheet_name(style, &s->set->items[metric], s->units[metric], width);
+			put_name(style, &s->set->items[metric], s->units[metric], width);
 	}
 	fputc('\n', style->out);
 }

@@ -1,5 +1,6 @@
 #include <inttypes.h>
 #include <langinfo.h>
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -73,6 +74,17 @@ void style_ink(const struct style *style, enum ink ink)
 {
 	if (style->colour)
 		fputs(inks[ink], style->out);
+}
+
+void style_put(const struct style *style, enum ink ink, const char *format, ...)
+{
+	va_list list;
+
+	style_ink(style, ink);
+	va_start(list, format);
+	vfprintf(style->out, format, list);
+	va_end(list);
+	style_ink(style, INK_PLAIN);
 }
 
 /* Bytes that begin a character; the others of UTF-8 take no column. */
@@ -157,24 +169,18 @@ void style_label(struct style *style, const struct label *label, unsigned used)
 		put_safe(style, place, 0, SIZE_MAX);
 	fputs(brackets ? "]" : "", style->out);
 	style_ink(style, INK_PLAIN);
-	if (*tail) {
-		style_ink(style, INK_WARN);
-		fputs(tail, style->out);
-		style_ink(style, INK_PLAIN);
-	}
+	if (*tail)
+		style_put(style, INK_WARN, "%s", tail);
 	fputc('\n', style->out);
 	free(place);
 }
 
 void style_legend(const struct style *style)
 {
-	if (!style->guessed)
-		return;
-	style_ink(style, INK_DIM);
-	fputs("\nname~: no symbol covers it; name+0x10 begins so far behind the nearest one, sub_10 has "
-	      "none\n",
-		style->out);
-	style_ink(style, INK_PLAIN);
+	if (style->guessed)
+		style_put(style, INK_DIM,
+			"\nname~: no symbol covers it; name+0x10 begins so far behind the nearest one, "
+			"sub_10 has none\n");
 }
 
 static void put_remark(const struct style *style, enum ink ink, const struct remark *remark)

@@ -78,10 +78,8 @@ static void node_hidden(const struct walker *w, uint32_t parent, uint32_t hidden
 		return;
 	sheet_cells(s, p->style, s->count);
 	walk_guides(p->style, w);
-	style_ink(p->style, INK_DIM);
-	fprintf(p->style->out, "(%" PRIu32 " %s %g %%)\n", hidden,
+	style_put(p->style, INK_DIM, "(%" PRIu32 " %s %g %%)\n", hidden,
 		s->base ? "that changed by less than" : "more below", s->options->look.threshold);
-	style_ink(p->style, INK_PLAIN);
 }
 
 int sheet_tree(struct style *style, struct sheet *sheet, int time_width, const char *name)

@@ -66,10 +66,8 @@ static void put_lone_rows(const struct style *style, const struct matching *m, u
 
 	if (!m->lone_count)
 		return;
-	style_ink(style, INK_DIM);
-	fprintf(out, "\n%7s %7s %10s %10s %13s  call, communicator: why it is alone\n", "rank", "peer", "tag",
-		"bytes", "began (s)");
-	style_ink(style, INK_PLAIN);
+	style_put(style, INK_DIM, "\n%7s %7s %10s %10s %13s  call, communicator: why it is alone\n", "rank",
+		"peer", "tag", "bytes", "began (s)");
 	for (size_t i = 0; i < m->lone_count; i++) {
 		const struct matching_lone *l = &m->lone[i];
 
@@ -86,10 +84,8 @@ static void put_reversed_rows(const struct style *style, const struct matching *
 
 	if (!m->reversed_count)
 		return;
-	style_ink(style, INK_DIM);
-	fprintf(out, "\n%7s %7s %10s %10s %13s  received before they were sent, by so much\n", "rank", "peer",
-		"tag", "bytes", "began (s)");
-	style_ink(style, INK_PLAIN);
+	style_put(style, INK_DIM, "\n%7s %7s %10s %10s %13s  received before they were sent, by so much\n",
+		"rank", "peer", "tag", "bytes", "began (s)");
 	for (size_t i = 0; i < m->reversed_count; i++) {
 		char by[FIGURE_SIZE];
 

@@ -449,6 +449,20 @@ void field_list_json(struct json *json, const struct field_column *list, const s
 		json_end(json);
 }
 
+void field_list_json_rows(struct json *json, const char *key, const struct field_column *list,
+	const void *rows, size_t size, size_t count)
+{
+	json_line(json);
+	json_array(json, key);
+	for (size_t i = 0; i < count; i++) {
+		json_line(json);
+		json_object(json, NULL);
+		field_list_json(json, list, &(struct field_row){.thing = (const char *)rows + i * size});
+		json_end(json);
+	}
+	json_end(json);
+}
+
 static bool is_in_csv(const struct field *field)
 {
 	return field->key && !field->json_only;

@@ -162,5 +162,8 @@ void fields_csv(struct csv *csv, const struct field_row *row, unsigned view);
 void field_list_json(struct json *json, const struct field_column *list, const struct field_row *row);
 void field_list_csv_heading(struct csv *csv, const struct field_column *list);
 void field_list_csv(struct csv *csv, const struct field_column *list, const struct field_row *row);
+/* A member with `count` rows of `size` bytes, each on a line. */
+void field_list_json_rows(struct json *json, const char *key, const struct field_column *list,
+	const void *rows, size_t size, size_t count);
 
 #endif

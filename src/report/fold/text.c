@@ -117,10 +117,8 @@ static void put_cell(const struct style *style, const struct report_fold_column 
 		fprintf(style->out, "%*s", CELL - 9, "");
 		return;
 	}
-	style_ink(style, INK_DIM);
-	fprintf(style->out, " %s%-*s", style->utf8 ? "±" : "+-", CELL - (style->utf8 ? 11 : 12),
+	style_put(style, INK_DIM, " %s%-*s", style->utf8 ? "±" : "+-", CELL - (style->utf8 ? 11 : 12),
 		report_fold_number((c->high[row] - c->low[row]) / 2 * scale, error));
-	style_ink(style, INK_PLAIN);
 }
 
 /* What the innermost is called. */
@@ -207,9 +205,7 @@ static void put_plot(
 	if (c->curve && c->kind != FOLD_LEVEL)
 		scale *= c->curve->growth / seconds;
 	fprintf(style->out, "\n%*s", PLOT_MARGIN, "");
-	style_ink(style, INK_BOLD);
-	fprintf(style->out, "%s\n", heading(c, name));
-	style_ink(style, INK_PLAIN);
+	style_put(style, INK_BOLD, "%s\n", heading(c, name));
 	for (unsigned line = PLOT_ROWS; line-- > 0;) {
 		fprintf(style->out, "%*s %s", PLOT_MARGIN - 2,
 			line == PLOT_ROWS - 1 ? report_fold_number(top * scale, number)
