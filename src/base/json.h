@@ -76,4 +76,18 @@ static inline void json_line(struct json *json)
 	json->line = true;
 }
 
+/* An array that begins a line. */
+static inline void json_list(struct json *json, const char *key)
+{
+	json_line(json);
+	json_array(json, key);
+}
+
+/* An object in an array, on a line of its own. */
+static inline void json_row(struct json *json)
+{
+	json_line(json);
+	json_object(json, NULL);
+}
+
 #endif

@@ -134,15 +134,13 @@ static void json_lists(struct json *json, const struct profile_node *nodes, cons
 
 static void json_kinds(struct json *json, const struct findings *findings)
 {
-	json_line(json);
-	json_array(json, "finding_kinds");
+	json_list(json, "finding_kinds");
 	for (size_t i = 0; i < findings->count; i++) {
 		const struct finding_kind *kind = findings->items[i].kind;
 
 		if (!is_first_of_kind(findings, i))
 			continue;
-		json_line(json);
-		json_object(json, NULL);
+		json_row(json);
 		json_text(json, "kind", kind->key);
 		json_text(json, "name", kind->name);
 		json_text(json, "meaning", kind->meaning);
@@ -156,15 +154,13 @@ static void json_kinds(struct json *json, const struct findings *findings)
 static void put_json(struct json *json, const struct report_options *o, const struct findings *findings,
 	const struct profile_node *nodes)
 {
-	json_line(json);
-	json_array(json, "findings");
+	json_list(json, "findings");
 	for (size_t i = 0; i < findings->count; i++) {
 		const struct finding *f = &findings->items[i];
 
 		if (!is_shown(o, f))
 			continue;
-		json_line(json);
-		json_object(json, NULL);
+		json_row(json);
 		json_text(json, "kind", f->kind->key);
 		json_number(json, "severity_ns", f->severity);
 		json_fixed(json, "share", f->share, 6);

@@ -58,8 +58,7 @@ static void begin_node(const struct walker *w)
 	struct machine *m = w->data;
 
 	m->failed = m->failed || !level_room(m, w->level);
-	json_line(m->json);
-	json_object(m->json, NULL);
+	json_row(m->json);
 	json_number(m->json, "id", m->count);
 	if (w->level && !m->failed)
 		json_number(m->json, "parent", m->levels[w->level - 1]);
@@ -136,8 +135,7 @@ int report_json_tree(struct json *json, const struct sheet *sheet)
 		json_line(json);
 		json_text(json, "over_ranks", sheet->over->metric);
 	}
-	json_line(json);
-	json_array(json, "nodes");
+	json_list(json, "nodes");
 	r = walk(&walker, &m);
 	json_end(json);
 	return r;
@@ -145,16 +143,14 @@ int report_json_tree(struct json *json, const struct sheet *sheet)
 
 void report_json_rows(struct json *json, const struct profile_flat *flat, const struct sheet *sheet)
 {
-	json_line(json);
-	json_array(json, "rows");
+	json_list(json, "rows");
 	for (size_t i = 0; i < flat->count; i++) {
 		const struct profile_row *r = &flat->rows[i];
 		const struct field_row row = sheet_row(sheet, i);
 
 		if (!sheet_shows(sheet, i))
 			continue;
-		json_line(json);
-		json_object(json, NULL);
+		json_row(json);
 		put_identity(json, r->kind, r->name, r->file, r->line, r->module);
 		fields_json(json, &row, sheet->view);
 		json_bool(json, "guess", r->guess);

@@ -31,15 +31,13 @@ void report_json_metrics(struct json *json, const struct column_set *set, const 
 {
 	if (set->count < 2)
 		return;
-	json_line(json);
-	json_array(json, "metrics");
+	json_list(json, "metrics");
 	for (size_t i = 0; i < set->count; i++) {
 		const struct column *c = &set->items[i];
 
 		if (i == set->metrics)
 			continue;
-		json_line(json);
-		json_object(json, NULL);
+		json_row(json);
 		json_text(json, "name", c->name);
 		json_text(json, "unit", c->unit);
 		json_bool(json, "level", c->level);

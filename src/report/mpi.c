@@ -122,13 +122,11 @@ static void json_functions(struct json *json, const struct profile *profile)
 	size_t count;
 	const struct profile_function *functions = profile_functions(profile, &count);
 
-	json_line(json);
-	json_array(json, "functions");
+	json_list(json, "functions");
 	for (size_t i = 0; i < count; i++) {
 		const struct field_row row = row_of(&functions[i], profile, 0);
 
-		json_line(json);
-		json_object(json, NULL);
+		json_row(json);
 		field_list_json(json, function_data, &row);
 		json_end(json);
 	}

@@ -105,13 +105,11 @@ static void put_text(struct style *style, const struct profile_rank *rows, size_
 
 static void put_json(struct json *json, const struct profile_rank *rows, size_t count)
 {
-	json_line(json);
-	json_array(json, "ranks");
+	json_list(json, "ranks");
 	for (size_t i = 0; i < count; i++) {
 		if (!rows[i].selected)
 			continue;
-		json_line(json);
-		json_object(json, NULL);
+		json_row(json);
 		field_list_json(json, columns, &(struct field_row){.thing = &rows[i]});
 		json_end(json);
 	}

@@ -137,8 +137,7 @@ static void json_message_end(struct json *json, const struct hyb_end *end)
 static void json_lone(struct json *json, const struct matching *m)
 {
 	for (size_t i = 0; i < m->lone_count; i++) {
-		json_line(json);
-		json_object(json, NULL);
+		json_row(json);
 		json_text(json, "kind", m->lone[i].is_send ? "send" : "receive");
 		json_text(json, "reason", word_key(&matching_reasons, m->lone[i].why));
 		json_message_end(json, &m->lone[i].end);
@@ -149,8 +148,7 @@ static void json_lone(struct json *json, const struct matching *m)
 static void json_reversed(struct json *json, const struct matching *m)
 {
 	for (size_t i = 0; i < m->reversed_count; i++) {
-		json_line(json);
-		json_object(json, NULL);
+		json_row(json);
 		json_number(json, "by_ns", m->reversed[i].by);
 		json_message_end(json, &m->reversed[i].send);
 		json_end(json);
@@ -159,13 +157,11 @@ static void json_reversed(struct json *json, const struct matching *m)
 
 static void put_json(struct json *json, const struct quality_matching *m)
 {
-	json_line(json);
-	json_array(json, "unmatched");
+	json_list(json, "unmatched");
 	for (size_t e = 0; e < m->count; e++)
 		json_lone(json, &m->items[e].matching);
 	json_end(json);
-	json_line(json);
-	json_array(json, "reversed");
+	json_list(json, "reversed");
 	for (size_t e = 0; e < m->count; e++)
 		json_reversed(json, &m->items[e].matching);
 	json_end(json);

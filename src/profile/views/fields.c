@@ -452,11 +452,9 @@ void field_list_json(struct json *json, const struct field_column *list, const s
 void field_list_json_rows(struct json *json, const char *key, const struct field_column *list,
 	const void *rows, size_t size, size_t count)
 {
-	json_line(json);
-	json_array(json, key);
+	json_list(json, key);
 	for (size_t i = 0; i < count; i++) {
-		json_line(json);
-		json_object(json, NULL);
+		json_row(json);
 		field_list_json(json, list, &(struct field_row){.thing = (const char *)rows + i * size});
 		json_end(json);
 	}

@@ -76,15 +76,13 @@ void report_fold_json(struct json *json, const struct report_fold *f)
 	json_number(json, "left_out", fold->nested);
 	json_bool(json, "regions_traced", !fold->untraced);
 	json_number(json, "rows", FOLD_ROWS);
-	json_line(json);
-	json_array(json, "metrics");
+	json_list(json, "metrics");
 	for (size_t i = 0; i < f->column_count; i++) {
 		json_line(json);
 		json_metric(json, &f->columns[i]);
 	}
 	json_end(json);
-	json_line(json);
-	json_array(json, "places");
+	json_list(json, "places");
 	for (size_t i = 0; i < fold->place_count; i++) {
 		json_line(json);
 		json_place(json, f, &fold->places[i]);
