@@ -8,17 +8,17 @@
 #include "quality/account.h"
 #include "quality/images.h"
 
-/* A message of the runtime. */
-struct fact_note {
+/* A text that processes or files of theirs have in common. */
+struct fact {
 	const char *text;
-	unsigned severity; /* enum hyb_severity */
-	size_t processes; /* that have it */
+	unsigned severity; /* of notes: enum hyb_severity */
+	size_t count; /* who has it */
 };
 
-/* What a process recorded about its Python. */
-struct fact_python {
-	const char *text;
-	size_t programs; /* that have it */
+/* Each text once: the most severe first, then in the order of the texts. */
+struct fact_list {
+	struct fact *list;
+	size_t count;
 };
 
 #define FACTS_DAMAGE_TEXTS 100u
@@ -33,12 +33,6 @@ struct fact_damage {
 #define FACTS_CHANGED "changed since the run, names may be wrong"
 #define FACTS_GONE "gone since the run, names may be missing"
 
-/* Each path once. */
-struct fact_paths {
-	const char **list;
-	size_t count;
-};
-
 /* Owns its texts. The order of everything is that of the texts, whichever process came first. */
 struct facts {
 	struct images images; /* of all experiments */
@@ -51,12 +45,10 @@ struct facts {
 	size_t ranks; /* processes of MPI, */
 	size_t traced; /* of them with a trace that has regions, */
 	uint64_t traced_bytes; /* of so many bytes */
-	struct fact_paths changed; /* binaries that are not what they were in the run */
-	struct fact_paths gone; /* binaries that are not there any more */
-	struct fact_note *notes; /* each text once, the most severe first */
-	size_t note_count;
-	struct fact_python *pythons; /* each text once */
-	size_t python_count;
+	struct fact_list changed; /* binaries that are not what they were in the run */
+	struct fact_list gone; /* binaries that are not there any more */
+	struct fact_list notes; /* messages of the runtime, by processes */
+	struct fact_list pythons; /* what programs recorded about their Python */
 	struct fact_damage *damage; /* by experiment */
 	size_t experiment_count;
 	struct strings strings;

@@ -53,48 +53,21 @@ static void count_trace(const struct hyb_process *process, struct facts *facts)
 
 /* Copies the texts. 0 or HYB_ENOMEM, as all functions that add. */
 
-static int add_path(struct facts *facts, struct fact_paths *to, const char *path)
-{
-	const char *text = strings_get(&facts->strings, path);
-
-	for (size_t i = 0; i < to->count; i++)
-		if (to->list[i] == text)
-			return 0;
-	if (!text || !ARRAY_ROOM(to->list, to->count))
-		return HYB_ENOMEM;
-	to->list[to->count++] = text;
-	return 0;
-}
-
-static int add_note(struct facts *facts, const char *words, unsigned severity, size_t processes)
+static int add_fact(
+	struct facts *facts, struct fact_list *to, const char *words, unsigned severity, size_t count)
 {
 	const char *text = strings_get(&facts->strings, words);
 	size_t i = 0;
 
-	while (i < facts->note_count && facts->notes[i].text != text)
+	while (i < to->count && to->list[i].text != text)
 		i++;
-	if (!text || (i == facts->note_count && !ARRAY_ROOM(facts->notes, facts->note_count)))
+	if (!text || (i == to->count && !ARRAY_ROOM(to->list, to->count)))
 		return HYB_ENOMEM;
-	if (i == facts->note_count)
-		facts->notes[facts->note_count++] = (struct fact_note){.text = text};
-	if (severity > facts->notes[i].severity)
-		facts->notes[i].severity = severity;
-	facts->notes[i].processes += processes;
-	return 0;
-}
-
-static int add_python(struct facts *facts, const char *words, size_t programs)
-{
-	const char *text = strings_get(&facts->strings, words);
-	size_t i = 0;
-
-	while (i < facts->python_count && facts->pythons[i].text != text)
-		i++;
-	if (!text || (i == facts->python_count && !ARRAY_ROOM(facts->pythons, facts->python_count)))
-		return HYB_ENOMEM;
-	if (i == facts->python_count)
-		facts->pythons[facts->python_count++] = (struct fact_python){.text = text};
-	facts->pythons[i].programs += programs;
+	if (i == to->count)
+		to->list[to->count++] = (struct fact){.text = text};
+	if (severity > to->list[i].severity)
+		to->list[i].severity = severity;
+	to->list[i].count += count;
 	return 0;
 }
 
@@ -118,10 +91,10 @@ static int check_module(struct facts *facts, const struct hyb_module *module)
 	struct stat st;
 
 	if (stat(module->path, &st))
-		return errno == ENOENT ? add_path(facts, &facts->gone, module->path) : 0;
+		return errno == ENOENT ? add_fact(facts, &facts->gone, module->path, 0, 1) : 0;
 	if ((uint64_t)st.st_size == module->file_size && (!module->mtime || st.st_mtime == module->mtime))
 		return 0;
-	return add_path(facts, &facts->changed, module->path);
+	return add_fact(facts, &facts->changed, module->path, 0, 1);
 }
 
 /* Most modules are the same in all processes: `checked` has those that were looked at. */
@@ -177,11 +150,11 @@ static int gather_process(const struct hyb_process *process, struct strings *che
 
 	count_trace(process, facts);
 	for (size_t n = 0; !r && n < process->note_count; n++)
-		r = add_note(
-			facts, process->notes[n].text, process->notes[n].severity, !is_repeated(process, n));
+		r = add_fact(facts, &facts->notes, process->notes[n].text, process->notes[n].severity,
+			!is_repeated(process, n));
 	for (size_t m = 0; !r && m < process->metadata_count; m++)
 		if (!strcmp(process->metadata[m].key, "hybrid.python"))
-			r = add_python(facts, process->metadata[m].value, 1);
+			r = add_fact(facts, &facts->pythons, process->metadata[m].value, 0, 1);
 	return r;
 }
 
@@ -216,41 +189,23 @@ static int gather_experiment(
 	return r;
 }
 
-/* The most severe first. */
-static int compare_notes(const void *pa, const void *pb)
+static int compare_facts(const void *pa, const void *pb)
 {
-	const struct fact_note *a = pa, *b = pb;
+	const struct fact *a = pa, *b = pb;
 
 	if (a->severity != b->severity)
 		return a->severity < b->severity ? 1 : -1;
 	return strcmp(a->text, b->text);
 }
 
-static int compare_pythons(const void *a, const void *b)
-{
-	return strcmp(((const struct fact_python *)a)->text, ((const struct fact_python *)b)->text);
-}
-
-static int compare_texts(const void *a, const void *b)
-{
-	return strcmp(*(const char *const *)a, *(const char *const *)b);
-}
-
-static void sort_paths(struct fact_paths *paths)
-{
-	if (paths->count)
-		qsort(paths->list, paths->count, sizeof(*paths->list), compare_texts);
-}
-
 /* In an order that does not depend on which process came first. */
 static void sort(struct facts *facts)
 {
-	if (facts->note_count)
-		qsort(facts->notes, facts->note_count, sizeof(*facts->notes), compare_notes);
-	if (facts->python_count)
-		qsort(facts->pythons, facts->python_count, sizeof(*facts->pythons), compare_pythons);
-	sort_paths(&facts->changed);
-	sort_paths(&facts->gone);
+	struct fact_list *const lists[] = {&facts->changed, &facts->gone, &facts->notes, &facts->pythons};
+
+	for (size_t i = 0; i < sizeof(lists) / sizeof(*lists); i++)
+		if (lists[i]->count)
+			qsort(lists[i]->list, lists[i]->count, sizeof(*lists[i]->list), compare_facts);
 }
 
 struct facts *facts_gather_part(const struct quality *quality)
@@ -322,8 +277,8 @@ void facts_free(struct facts *facts)
 	free(facts->damage);
 	free(facts->changed.list);
 	free(facts->gone.list);
-	free(facts->notes);
-	free(facts->pythons);
+	free(facts->notes.list);
+	free(facts->pythons.list);
 	account_release(&facts->account);
 	images_release(&facts->images);
 	strings_release(&facts->strings);
@@ -332,11 +287,14 @@ void facts_free(struct facts *facts)
 
 /* --------------------------------------------------------------- merging */
 
-static void pack_paths(const struct fact_paths *paths, struct blob *blob)
+static void pack_list(const struct fact_list *from, struct blob *blob)
 {
-	blob_put(blob, paths->count);
-	for (size_t i = 0; i < paths->count; i++)
-		blob_put_text(blob, paths->list[i]);
+	blob_put(blob, from->count);
+	for (size_t i = 0; i < from->count; i++) {
+		blob_put_text(blob, from->list[i].text);
+		blob_put(blob, from->list[i].severity);
+		blob_put(blob, from->list[i].count);
+	}
 }
 
 void facts_pack(const struct facts *facts, struct blob *blob)
@@ -345,19 +303,10 @@ void facts_pack(const struct facts *facts, struct blob *blob)
 	blob_put(blob, facts->ranks);
 	blob_put(blob, facts->traced);
 	blob_put(blob, facts->traced_bytes);
-	pack_paths(&facts->changed, blob);
-	pack_paths(&facts->gone, blob);
-	blob_put(blob, facts->note_count);
-	for (size_t i = 0; i < facts->note_count; i++) {
-		blob_put_text(blob, facts->notes[i].text);
-		blob_put(blob, facts->notes[i].severity);
-		blob_put(blob, facts->notes[i].processes);
-	}
-	blob_put(blob, facts->python_count);
-	for (size_t i = 0; i < facts->python_count; i++) {
-		blob_put_text(blob, facts->pythons[i].text);
-		blob_put(blob, facts->pythons[i].programs);
-	}
+	pack_list(&facts->changed, blob);
+	pack_list(&facts->gone, blob);
+	pack_list(&facts->notes, blob);
+	pack_list(&facts->pythons, blob);
 	for (size_t e = 0; e < facts->experiment_count; e++) {
 		blob_put(blob, facts->damage[e].count);
 		blob_put(blob, facts->damage[e].text_count);
@@ -366,31 +315,15 @@ void facts_pack(const struct facts *facts, struct blob *blob)
 	}
 }
 
-static int unpack_paths(struct facts *facts, struct fact_paths *to, struct blob_reader *from)
+static int unpack_list(struct facts *facts, struct fact_list *to, struct blob_reader *from)
 {
 	int r = 0;
 
-	for (size_t left = blob_get_count(from); !r && left; left--)
-		r = add_path(facts, to, blob_get_text(from));
-	return r;
-}
-
-static int unpack_said(struct facts *facts, struct blob_reader *from)
-{
-	int r = unpack_paths(facts, &facts->changed, from);
-
-	if (!r)
-		r = unpack_paths(facts, &facts->gone, from);
 	for (size_t left = blob_get_count(from); !r && left; left--) {
 		const char *text = blob_get_text(from);
 		unsigned severity = (unsigned)blob_get(from);
 
-		r = add_note(facts, text, severity, (size_t)blob_get(from));
-	}
-	for (size_t left = blob_get_count(from); !r && left; left--) {
-		const char *text = blob_get_text(from);
-
-		r = add_python(facts, text, (size_t)blob_get(from));
+		r = add_fact(facts, to, text, severity, (size_t)blob_get(from));
 	}
 	return r;
 }
@@ -402,8 +335,9 @@ int facts_merge(struct facts *facts, struct blob_reader *from)
 	facts->ranks += (size_t)blob_get(from);
 	facts->traced += (size_t)blob_get(from);
 	facts->traced_bytes += blob_get(from);
-	if (!r)
-		r = unpack_said(facts, from);
+	if (r || unpack_list(facts, &facts->changed, from) || unpack_list(facts, &facts->gone, from) ||
+		unpack_list(facts, &facts->notes, from) || unpack_list(facts, &facts->pythons, from))
+		return HYB_ENOMEM;
 	for (size_t e = 0; !r && e < facts->experiment_count; e++) {
 		facts->damage[e].count += (size_t)blob_get(from);
 		for (size_t left = blob_get_count(from); !r && left; left--)

@@ -90,10 +90,10 @@ static void put_python(struct json *json, const struct facts *facts, const struc
 {
 	json_object(json, "python");
 	json_array(json, "versions");
-	for (size_t i = 0; i < facts->python_count; i++) {
+	for (size_t i = 0; i < facts->pythons.count; i++) {
 		json_object(json, NULL);
-		json_text(json, "text", facts->pythons[i].text);
-		json_number(json, "programs", facts->pythons[i].programs);
+		json_text(json, "text", facts->pythons.list[i].text);
+		json_number(json, "programs", facts->pythons.list[i].count);
 		json_end(json);
 	}
 	json_end(json);
@@ -104,11 +104,11 @@ static void put_python(struct json *json, const struct facts *facts, const struc
 	json_end(json);
 }
 
-static void put_paths(struct json *json, const char *name, const struct fact_paths *paths)
+static void put_paths(struct json *json, const char *name, const struct fact_list *paths)
 {
 	json_array(json, name);
 	for (size_t i = 0; i < paths->count; i++)
-		json_text(json, NULL, paths->list[i]);
+		json_text(json, NULL, paths->list[i].text);
 	json_end(json);
 }
 
@@ -116,7 +116,7 @@ static void put_facts(struct json *json, const struct facts *facts, const struct
 {
 	char status[STATUS_SIZE];
 
-	if (facts->python_count)
+	if (facts->pythons.count)
 		put_python(json, facts, q);
 	json_number(json, "killed", facts->killed);
 	json_text(json, "killed_by", facts->signal > 0 ? status_text(facts->signal, status) : "");
@@ -126,11 +126,11 @@ static void put_facts(struct json *json, const struct facts *facts, const struct
 	put_paths(json, "changed", &facts->changed);
 	put_paths(json, "gone", &facts->gone);
 	json_array(json, "notes");
-	for (size_t i = 0; i < facts->note_count; i++) {
+	for (size_t i = 0; i < facts->notes.count; i++) {
 		json_object(json, NULL);
-		json_text(json, "severity", word_key(&words_severity, facts->notes[i].severity));
-		json_text(json, "text", facts->notes[i].text);
-		json_number(json, "processes", facts->notes[i].processes);
+		json_text(json, "severity", word_key(&words_severity, facts->notes.list[i].severity));
+		json_text(json, "text", facts->notes.list[i].text);
+		json_number(json, "processes", facts->notes.list[i].count);
 		json_end(json);
 	}
 	json_end(json);

@@ -201,7 +201,7 @@ static void put_warning(struct remarks *remarks, uint64_t count, const char *one
 	remarks_add(remarks, true, "note", &text);
 }
 
-static void put_binaries(struct remarks *remarks, const char *what, const struct fact_paths *paths)
+static void put_binaries(struct remarks *remarks, const char *what, const struct fact_list *paths)
 {
 	struct text text = text_begin();
 
@@ -209,7 +209,7 @@ static void put_binaries(struct remarks *remarks, const char *what, const struct
 		return;
 	text_add(&text, "%s:", what);
 	for (size_t i = 0; i < paths->count && i < LIST_MAX; i++)
-		text_add(&text, "%s %s", i ? "," : "", paths->list[i]);
+		text_add(&text, "%s %s", i ? "," : "", paths->list[i].text);
 	if (paths->count > LIST_MAX)
 		text_add(&text, ", %zu more", paths->count - LIST_MAX);
 	remarks_add(remarks, true, "note", &text);
@@ -233,15 +233,15 @@ static void put_damage(struct remarks *remarks, const struct facts *facts)
 }
 
 /* Messages of the runtime: "note" for information, "warning" and "error" by their names. */
-static void put_note(struct remarks *remarks, const struct fact_note *note)
+static void put_note(struct remarks *remarks, const struct fact *note)
 {
 	bool grave = note->severity > HYB_NOTE_INFO;
 	struct text text = text_begin();
 	char n[FIGURE_SIZE];
 
 	text_add(&text, "%s", note->text);
-	if (note->processes > 1)
-		text_add(&text, " (%s processes)", figure_number(note->processes, n));
+	if (note->count > 1)
+		text_add(&text, " (%s processes)", figure_number(note->count, n));
 	remarks_add(remarks, grave, grave ? word_key(&words_severity, note->severity) : "note", &text);
 }
 
@@ -250,12 +250,12 @@ static void put_python(struct remarks *remarks, const struct facts *facts, const
 	struct text text = text_begin();
 	char n[FIGURE_SIZE], wait[FIGURE_SIZE];
 
-	if (!facts->python_count)
+	if (!facts->pythons.count)
 		return;
-	for (size_t i = 0; i < facts->python_count; i++) {
-		text_add(&text, "%s%s", i ? "; " : "", facts->pythons[i].text);
-		if (facts->pythons[i].programs > 1)
-			text_add(&text, " (%s programs)", figure_number(facts->pythons[i].programs, n));
+	for (size_t i = 0; i < facts->pythons.count; i++) {
+		text_add(&text, "%s%s", i ? "; " : "", facts->pythons.list[i].text);
+		if (facts->pythons.list[i].count > 1)
+			text_add(&text, " (%s programs)", figure_number(facts->pythons.list[i].count, n));
 	}
 	for (unsigned i = 0; i < HYB_PYTHON_COUNT; i++)
 		if (q->python[i] || i == HYB_PYTHON_WOVEN)
@@ -305,8 +305,8 @@ static void put_facts(struct remarks *remarks, const struct facts *facts, const 
 		"measurements ended before their programs");
 	put_warning(
 		remarks, q->threads_lost, "thread could not be measured", "threads could not be measured");
-	for (size_t i = 0; i < facts->note_count; i++)
-		put_note(remarks, &facts->notes[i]);
+	for (size_t i = 0; i < facts->notes.count; i++)
+		put_note(remarks, &facts->notes.list[i]);
 	put_binaries(remarks, FACTS_CHANGED, &facts->changed);
 	put_binaries(remarks, FACTS_GONE, &facts->gone);
 }

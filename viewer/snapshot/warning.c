@@ -102,20 +102,20 @@ static void warn_of_files(struct snapshot *s, const struct facts *facts)
 			plural(places - 1, " is", "s are"));
 }
 
-static void warn_of_code(struct snapshot *s, const char *what, const struct fact_paths *paths)
+static void warn_of_code(struct snapshot *s, const char *what, const struct fact_list *paths)
 {
 	if (!paths->count)
 		return;
-	warn(s, "%s: %.100s", what, paths->list[0]);
+	warn(s, "%s: %.100s", what, paths->list[0].text);
 	if (paths->count > 1)
 		warn(s, "%zu more", paths->count - 1);
 }
 
 static void warn_of_notes(struct snapshot *s, const struct facts *facts)
 {
-	for (size_t i = 0; i < facts->note_count; i++)
-		if (facts->notes[i].severity > HYB_NOTE_INFO)
-			warn(s, "%.200s", facts->notes[i].text);
+	for (size_t i = 0; i < facts->notes.count; i++)
+		if (facts->notes.list[i].severity > HYB_NOTE_INFO)
+			warn(s, "%.200s", facts->notes.list[i].text);
 }
 
 /* One side of a comparison. */
