@@ -1,4 +1,6 @@
 /* hybrid-dump: header, chunks and definitions, as they lie in the file. */
+#include <string.h>
+
 #include "format/words.h"
 #include "dump.h"
 
@@ -116,15 +118,74 @@ void dump_chunks(struct out *out, const struct process *process)
 
 /* ------------------------------------------------------------ definitions */
 
-static void show_region(struct out *out, const struct hyb_def *def)
-{
-	const struct hyb_def_region *d = (const struct hyb_def_region *)def;
+enum form { NUMBER, SIGNED, HEX, WORD, FLAG, BUILD_ID };
 
-	out_word(out, "kind", word_key(&words_region, d->kind));
-	out_number(out, "line", d->line);
-}
+/* Numbers of definitions, in the order in which they are shown. */
+#define AT(def_, member_) \
+	.offset = offsetof(struct hyb_def_##def_, member_), \
+	.size = sizeof(((struct hyb_def_##def_ *)0)->member_)
 
-static void show_module(struct out *out, const struct hyb_def *def)
+static const struct member {
+	unsigned type; /* of the definition */
+	const char *name;
+	enum form form;
+	size_t offset, size;
+	const struct words *words;
+	unsigned bit; /* FLAG */
+} members[] = {
+	{HYB_DEF_REGION, "kind", WORD, AT(region, kind), .words = &words_region},
+	{HYB_DEF_REGION, "line", NUMBER, AT(region, line)},
+	{HYB_DEF_MODULE, "id", NUMBER, AT(module, id)},
+	{HYB_DEF_MODULE, "build_id", BUILD_ID, AT(module, build_id_len)},
+	{HYB_DEF_MODULE, "file_size", NUMBER, AT(module, file_size)},
+	{HYB_DEF_MODULE, "mtime", SIGNED, AT(module, mtime)},
+	{HYB_DEF_MAP, "module", NUMBER, AT(map, module)},
+	{HYB_DEF_MAP, "bias", HEX, AT(map, bias)},
+	{HYB_DEF_MAP, "start", HEX, AT(map, start)},
+	{HYB_DEF_MAP, "end", HEX, AT(map, end)},
+	{HYB_DEF_MAP, "loaded", NUMBER, AT(map, loaded)},
+	{HYB_DEF_MAP, "unloaded", NUMBER, AT(map, unloaded)},
+	{HYB_DEF_NOTE, "tick", NUMBER, AT(note, tick)},
+	{HYB_DEF_NOTE, "severity", WORD, AT(note, severity), .words = &words_severity},
+	{HYB_DEF_COUNTER, "values", WORD, AT(counter, type), .words = &words_number},
+	{HYB_DEF_CHILD, "tick", NUMBER, AT(child, tick)},
+	{HYB_DEF_CHILD, "kind", WORD, AT(child, kind), .words = &words_child},
+	{HYB_DEF_CHILD, "pid", NUMBER, AT(child, pid)},
+	{HYB_DEF_WORLD, "identity", HEX, AT(world, identity)},
+	{HYB_DEF_WORLD, "rank", NUMBER, AT(world, rank)},
+	{HYB_DEF_WORLD, "ranks", NUMBER, AT(world, size)},
+	{HYB_DEF_WORLD, "threads", NUMBER, AT(world, threads)},
+	{HYB_DEF_WORLD, "tick", NUMBER, AT(world, tick)},
+	{HYB_DEF_HANDLE, "kind", WORD, AT(handle, kind), .words = &words_handle},
+	{HYB_DEF_HANDLE, "id", NUMBER, AT(handle, id)},
+	{HYB_DEF_HANDLE, "identity", HEX, AT(handle, identity)},
+	{HYB_DEF_HANDLE, "parent", HEX, AT(handle, parent)},
+	{HYB_DEF_HANDLE, "rank", NUMBER, AT(handle, rank)},
+	{HYB_DEF_HANDLE, "ranks", NUMBER, AT(handle, size)},
+	{HYB_DEF_HANDLE, "remote", NUMBER, AT(handle, remote)},
+	{HYB_DEF_HANDLE, "group", NUMBER, AT(handle, group)},
+	{HYB_DEF_HANDLE_NAME, "id", NUMBER, AT(handle_name, id)},
+	{HYB_DEF_CLOCK, "mono", NUMBER, AT(clock, mono)},
+	{HYB_DEF_CLOCK, "shift", SIGNED, AT(clock, offset)},
+	{HYB_DEF_CLOCK, "error", NUMBER, AT(clock, error)},
+	{HYB_DEF_CLOCK, "reference", NUMBER, AT(clock, reference)},
+	{HYB_DEF_CLOCK, "rounds", NUMBER, AT(clock, rounds)},
+	{HYB_DEF_METRIC, "index", NUMBER, AT(metric, index)},
+	{HYB_DEF_METRIC, "mode", WORD, AT(metric, mode), .words = &words_metric_mode},
+	{HYB_DEF_METRIC, "period", NUMBER, AT(metric, period)},
+	{HYB_DEF_METRIC, "estimated", FLAG, AT(metric, flags), .bit = HYB_METRIC_ESTIMATED},
+	{HYB_DEF_METRIC, "process", FLAG, AT(metric, flags), .bit = HYB_METRIC_PROCESS},
+	{HYB_DEF_METRIC, "uneven", FLAG, AT(metric, flags), .bit = HYB_METRIC_UNEVEN},
+	{HYB_DEF_ENDED, "tick", NUMBER, AT(ended, tick)},
+	{HYB_DEF_ENDED, "pid", NUMBER, AT(ended, pid)},
+	{HYB_DEF_ENDED, "cpu", NUMBER, AT(ended, cpu)},
+	{HYB_DEF_ENDED, "status", NUMBER, AT(ended, status)},
+	{HYB_DEF_PROGRAM, "tick", NUMBER, AT(program, tick)},
+	{HYB_DEF_PROGRAM, "pid", NUMBER, AT(program, pid)},
+	{HYB_DEF_PROGRAM, "unmeasured", WORD, AT(program, unmeasured), .words = &words_unmeasured},
+};
+
+static void show_build_id(struct out *out, const struct hyb_def *def)
 {
 	const struct hyb_def_module *d = (const struct hyb_def_module *)def;
 	size_t id_len = d->build_id_len < sizeof(d->build_id) ? d->build_id_len : sizeof(d->build_id);
@@ -132,137 +193,35 @@ static void show_module(struct out *out, const struct hyb_def *def)
 
 	for (size_t i = 0; i < id_len; i++)
 		snprintf(id + 2 * i, 3, "%02x", d->build_id[i]);
-	out_number(out, "id", d->id);
 	out_word(out, "build_id", id_len || out->json ? id : "-");
-	out_number(out, "file_size", d->file_size);
-	out_signed(out, "mtime", d->mtime);
 }
 
-static void show_map(struct out *out, const struct hyb_def *def)
+static void show_member(struct out *out, const struct member *member, const struct hyb_def *def)
 {
-	const struct hyb_def_map *d = (const struct hyb_def_map *)def;
+	uint64_t value = 0;
 
-	out_number(out, "module", d->module);
-	out_hex(out, "bias", d->bias);
-	out_hex(out, "start", d->start);
-	out_hex(out, "end", d->end);
-	out_number(out, "loaded", d->loaded);
-	out_number(out, "unloaded", d->unloaded);
+	memcpy(&value, (const char *)def + member->offset, member->size); /* little-endian, as the file is */
+	switch (member->form) {
+	case NUMBER:
+		out_number(out, member->name, value);
+		break;
+	case SIGNED:
+		out_signed(out, member->name, (int64_t)value);
+		break;
+	case HEX:
+		out_hex(out, member->name, value);
+		break;
+	case WORD:
+		out_word(out, member->name, word_key(member->words, value));
+		break;
+	case FLAG:
+		out_flag(out, member->name, value & member->bit);
+		break;
+	case BUILD_ID:
+		show_build_id(out, def);
+		break;
+	}
 }
-
-static void show_note(struct out *out, const struct hyb_def *def)
-{
-	const struct hyb_def_note *d = (const struct hyb_def_note *)def;
-
-	out_number(out, "tick", d->tick);
-	out_word(out, "severity", word_key(&words_severity, d->severity));
-}
-
-static void show_counter(struct out *out, const struct hyb_def *def)
-{
-	const struct hyb_def_counter *d = (const struct hyb_def_counter *)def;
-
-	out_word(out, "values", word_key(&words_number, d->type));
-}
-
-static void show_child(struct out *out, const struct hyb_def *def)
-{
-	const struct hyb_def_child *d = (const struct hyb_def_child *)def;
-
-	out_number(out, "tick", d->tick);
-	out_word(out, "kind", word_key(&words_child, d->kind));
-	out_number(out, "pid", d->pid);
-}
-
-static void show_ended(struct out *out, const struct hyb_def *def)
-{
-	const struct hyb_def_ended *d = (const struct hyb_def_ended *)def;
-
-	out_number(out, "tick", d->tick);
-	out_number(out, "pid", d->pid);
-	out_number(out, "cpu", d->cpu);
-	out_number(out, "status", (uint64_t)(uint32_t)d->status);
-}
-
-static void show_program(struct out *out, const struct hyb_def *def)
-{
-	const struct hyb_def_program *d = (const struct hyb_def_program *)def;
-
-	out_number(out, "tick", d->tick);
-	out_number(out, "pid", d->pid);
-	out_word(out, "unmeasured", word_key(&words_unmeasured, d->unmeasured));
-}
-
-static void show_world(struct out *out, const struct hyb_def *def)
-{
-	const struct hyb_def_world *d = (const struct hyb_def_world *)def;
-
-	out_hex(out, "identity", d->identity);
-	out_number(out, "rank", d->rank);
-	out_number(out, "ranks", d->size);
-	out_number(out, "threads", d->threads);
-	out_number(out, "tick", d->tick);
-}
-
-static void show_handle(struct out *out, const struct hyb_def *def)
-{
-	const struct hyb_def_handle *d = (const struct hyb_def_handle *)def;
-
-	out_word(out, "kind", word_key(&words_handle, d->kind));
-	out_number(out, "id", d->id);
-	out_hex(out, "identity", d->identity);
-	out_hex(out, "parent", d->parent);
-	out_number(out, "rank", d->rank);
-	out_number(out, "ranks", d->size);
-	out_number(out, "remote", d->remote);
-	out_number(out, "group", d->group);
-}
-
-static void show_handle_name(struct out *out, const struct hyb_def *def)
-{
-	const struct hyb_def_handle_name *d = (const struct hyb_def_handle_name *)def;
-
-	out_number(out, "id", d->id);
-}
-
-static void show_clock(struct out *out, const struct hyb_def *def)
-{
-	const struct hyb_def_clock *d = (const struct hyb_def_clock *)def;
-
-	out_number(out, "mono", d->mono);
-	out_signed(out, "shift", d->offset);
-	out_number(out, "error", d->error);
-	out_number(out, "reference", d->reference);
-	out_number(out, "rounds", d->rounds);
-}
-
-static void show_metric(struct out *out, const struct hyb_def *def)
-{
-	const struct hyb_def_metric *d = (const struct hyb_def_metric *)def;
-
-	out_number(out, "index", d->index);
-	out_word(out, "mode", word_key(&words_metric_mode, d->mode));
-	out_number(out, "period", d->period);
-	out_flag(out, "estimated", d->flags & HYB_METRIC_ESTIMATED);
-	out_flag(out, "process", d->flags & HYB_METRIC_PROCESS);
-	out_flag(out, "uneven", d->flags & HYB_METRIC_UNEVEN);
-}
-
-static void (*const shows[])(struct out *out, const struct hyb_def *def) = {
-	[HYB_DEF_REGION] = show_region,
-	[HYB_DEF_MODULE] = show_module,
-	[HYB_DEF_MAP] = show_map,
-	[HYB_DEF_NOTE] = show_note,
-	[HYB_DEF_COUNTER] = show_counter,
-	[HYB_DEF_CHILD] = show_child,
-	[HYB_DEF_WORLD] = show_world,
-	[HYB_DEF_HANDLE] = show_handle,
-	[HYB_DEF_HANDLE_NAME] = show_handle_name,
-	[HYB_DEF_CLOCK] = show_clock,
-	[HYB_DEF_METRIC] = show_metric,
-	[HYB_DEF_ENDED] = show_ended,
-	[HYB_DEF_PROGRAM] = show_program,
-};
 
 /* Damage is what the reader describes. */
 static void show_def(struct out *out, uint64_t id, const struct hyb_def *def)
@@ -276,9 +235,9 @@ static void show_def(struct out *out, uint64_t id, const struct hyb_def *def)
 	if (!kind)
 		out_number(out, "number", def->type);
 	out_number(out, "size", def->size);
-	if (kind && def->size >= kind->size && def->type < sizeof(shows) / sizeof(shows[0]) &&
-		shows[def->type])
-		shows[def->type](out, def);
+	for (size_t i = 0; kind && def->size >= kind->size && i < sizeof(members) / sizeof(*members); i++)
+		if (members[i].type == def->type)
+			show_member(out, &members[i], def);
 	if (kind && !def_texts(def, texts))
 		out_flag(out, "damaged", true);
 	else
