@@ -169,52 +169,27 @@ static int merge_table(struct blob_reader *from, struct row_map *table, const st
 	return 0;
 }
 
-/* With a text: the host of a rank. */
-static void put_ranks(struct blob *to, const struct pack_texts *texts, const struct row_map *table)
+/* With a text at `text` of a row: the host of a rank, the name of a handle. */
+static void put_named(struct blob *to, const struct pack_texts *texts, const struct row_map *table,
+	const struct field *fields, size_t count, size_t text)
 {
-	const struct profile_rank *rows = table->rows;
-
 	blob_put(to, table->count);
 	for (size_t i = 0; i < table->count; i++) {
-		fields_put(to, &rows[i], rank_fields, FIELD_COUNT(rank_fields));
-		pack_put_text(to, texts, rows[i].host);
+		const char *row = (const char *)table->rows + i * table->row_size;
+
+		fields_put(to, row, fields, count);
+		pack_put_text(to, texts, *(const char *const *)(row + text));
 	}
 }
 
-static int merge_ranks(struct blob_reader *from, const struct pack_texts *texts, struct strings *strings,
-	struct row_map *table)
+static int merge_named(struct blob_reader *from, const struct pack_texts *texts, struct strings *strings,
+	struct row_map *table, const struct field *fields, size_t count, size_t text)
 {
 	for (size_t left = blob_get_count(from); from->at && left; left--) {
-		struct profile_rank *row = get_row(from, table, rank_fields, FIELD_COUNT(rank_fields), 2);
-		const char *host = pack_get_text(from, texts);
-
-		if (!row || (host && mpi_choose_name(strings, &row->host, host)))
-			return HYB_ENOMEM;
-	}
-	return 0;
-}
-
-/* With a text: the name of a handle. */
-static void put_handles(struct blob *to, const struct pack_texts *texts, const struct row_map *table)
-{
-	const struct profile_handle *rows = table->rows;
-
-	blob_put(to, table->count);
-	for (size_t i = 0; i < table->count; i++) {
-		fields_put(to, &rows[i], handle_fields, FIELD_COUNT(handle_fields));
-		pack_put_text(to, texts, rows[i].name);
-	}
-}
-
-static int merge_handles(struct blob_reader *from, const struct pack_texts *texts, struct strings *strings,
-	struct row_map *table)
-{
-	for (size_t left = blob_get_count(from); from->at && left; left--) {
-		struct profile_handle *row =
-			get_row(from, table, handle_fields, FIELD_COUNT(handle_fields), 2);
+		char *row = get_row(from, table, fields, count, 2);
 		const char *name = pack_get_text(from, texts);
 
-		if (!row || (name && mpi_choose_name(strings, &row->name, name)))
+		if (!row || (name && mpi_choose_name(strings, (const char **)(row + text), name)))
 			return HYB_ENOMEM;
 	}
 	return 0;
@@ -223,10 +198,12 @@ static int merge_handles(struct blob_reader *from, const struct pack_texts *text
 void pack_put_mpi(struct blob *to, const struct pack_texts *texts, const struct mpi *mpi)
 {
 	put_functions(to, texts, &mpi->functions);
-	put_ranks(to, texts, &mpi->ranks);
+	put_named(to, texts, &mpi->ranks, rank_fields, FIELD_COUNT(rank_fields),
+		offsetof(struct profile_rank, host));
 	put_table(to, &mpi->flows, flow_fields, FIELD_COUNT(flow_fields));
 	put_table(to, &mpi->volumes, volume_fields, FIELD_COUNT(volume_fields));
-	put_handles(to, texts, &mpi->handles);
+	put_named(to, texts, &mpi->handles, handle_fields, FIELD_COUNT(handle_fields),
+		offsetof(struct profile_handle, name));
 }
 
 int pack_merge_mpi(
@@ -235,12 +212,14 @@ int pack_merge_mpi(
 	int r = merge_functions(from, texts, &mpi->functions);
 
 	if (!r)
-		r = merge_ranks(from, texts, strings, &mpi->ranks);
+		r = merge_named(from, texts, strings, &mpi->ranks, rank_fields, FIELD_COUNT(rank_fields),
+			offsetof(struct profile_rank, host));
 	if (!r)
 		r = merge_table(from, &mpi->flows, flow_fields, FIELD_COUNT(flow_fields), 4);
 	if (!r)
 		r = merge_table(from, &mpi->volumes, volume_fields, FIELD_COUNT(volume_fields), 4);
 	if (!r)
-		r = merge_handles(from, texts, strings, &mpi->handles);
+		r = merge_named(from, texts, strings, &mpi->handles, handle_fields,
+			FIELD_COUNT(handle_fields), offsetof(struct profile_handle, name));
 	return r;
 }
