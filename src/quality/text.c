@@ -84,9 +84,8 @@ static void put_samples(struct remarks *remarks, const struct profile_quality *q
 		text_reasons(&text, q->dropped, 16, &words_drop);
 	}
 	if (q->dropped[HYB_DROP_IN_PROBE] * MANY_DROPPED > dropped + q->samples)
-		text_add(&text, "; that much CPU time is the measurement's own: a "
-				"--filter for what is called most often, --python=frames or --mpi=off "
-				"take less");
+		text_add(&text, "; that much CPU time is the measurement's own: a --filter for what is "
+				"called most often, --python=frames or --mpi=off take less");
 	remarks_add(remarks, false, "samples", &text);
 }
 

@@ -13,8 +13,7 @@ static const struct finding_kind gil_kind = {
 	.meaning = "Threads of Python wait for the global interpreter lock, as another thread runs the "
 		   "interpreter.",
 	.computed = "The time between asking for the lock and having it, measured in the interpreter's own "
-		    "call; summed "
-		    "over the threads.",
+		    "call; summed over the threads.",
 	.advice =
 		"Let threads work in libraries that release the lock, or use processes in place of threads.",
 };

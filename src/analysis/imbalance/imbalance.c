@@ -12,16 +12,12 @@ static const struct finding_kind imbalance_kind = {
 	.key = "mpi-imbalance",
 	.name = "imbalance in MPI",
 	.meaning = "Ranks spend longer in this call of MPI than the rank that spends least in it. Often they "
-		   "wait for "
-		   "that rank, which has more to do before the call.",
+		   "wait for that rank, which has more to do before the call.",
 	.computed = "The time of each rank in the call, measured by probes on this call path, less the time "
-		    "of the rank "
-		    "that spends least in it; summed over the ranks. Only calls that all ranks make on the "
-		    "same call "
-		    "path are compared.",
+		    "of the rank that spends least in it; summed over the ranks. Only calls that all ranks "
+		    "make on the same call path are compared.",
 	.advice = "Look at what the rank that spends least in the call does before it (--by-rank), and share "
-		  "the work "
-		  "out more evenly.",
+		  "the work out more evenly.",
 };
 
 /* All of a rank at a node. */

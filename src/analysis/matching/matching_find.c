@@ -23,11 +23,9 @@ static const struct finding_kind lone_kind = {
 	.key = "unmatched-message",
 	.name = "message without another end",
 	.meaning = "A send has no receive, or a receive no send: the message was never asked for, or what is "
-		   "known of "
-		   "its partner ends before.",
+		   "known of its partner ends before.",
 	.computed = "Sends and receives of the trace are matched in the order of MPI, by communicator, ranks "
-		    "and tag; "
-		    "these were left over.",
+		    "and tag; these were left over.",
 	.advice = "If the partner never called for it, the program is wrong. Else trace all ranks, to their "
 		  "end.",
 };
@@ -37,8 +35,7 @@ static const struct finding_kind unsure_kind = {
 	.name = "message whose partner is not sure",
 	.meaning = "A message may have another one's partner, so that waits computed from it may be wrong.",
 	.computed = "Matched messages behind a gap or a pause of the trace, of threads that call MPI at the "
-		    "same time, or "
-		    "behind a receive that was never complete.",
+		    "same time, or behind a receive that was never complete.",
 	.advice = "Trace the run without gaps; give messages of different threads different tags or "
 		  "communicators.",
 };

@@ -126,14 +126,12 @@ static int check(struct making *m)
 	if (!fold->kept.count && !fold->aside.count)
 		snprintf(text, sizeof(text),
 			"--fold %.100s: none of its instances is in the trace with its start and its end; "
-			"measure "
-			"with hybrid-run --trace",
+			"measure with hybrid-run --trace",
 			m->inputs->options->fold);
 	else if (!fold->samples)
 		snprintf(text, sizeof(text),
 			"--fold %.100s: no sample was taken in %s instance%s%s; sample more often "
-			"(hybrid-run "
-			"-r), or run longer",
+			"(hybrid-run -r), or run longer",
 			m->inputs->options->fold, figure_number(fold->kept.count, n),
 			text_plural(fold->kept.count),
 			fold->aside.count ? ", others were set aside (--fold-outliers 0 takes all)" : "");

@@ -70,11 +70,10 @@ static void put_head(const struct drawing *d, double height)
 
 	fprintf(d->out,
 		"<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%.0f\" viewBox=\"0 0 %d "
-		"%.0f\" "
-		"font-family=\"sans-serif\" font-size=\"12\">\n"
-		"<style>.t{font-size:18px;font-weight:bold}.m{font-size:13px;font-weight:bold}"
-		".s{fill:#555}.e{text-anchor:end;fill:#555}.c{text-anchor:middle;fill:#555}"
-		".r{text-anchor:start;fill:#c0392b}.w{fill:#b35900}</style>\n"
+		"%.0f\" font-family=\"sans-serif\" font-size=\"12\">\n"
+		"<style>.t{font-size:18px;font-weight:bold}.m{font-size:13px;font-weight:bold}.s{fill:#555}."
+		"e{text-anchor:end;fill:#555}.c{text-anchor:middle;fill:#555}.r{text-anchor:start;fill:#"
+		"c0392b}.w{fill:#b35900}</style>\n"
 		"<rect width=\"100%%\" height=\"100%%\" fill=\"#fff\"/>\n",
 		WIDTH, height, WIDTH, height);
 	text_at(d, 20, 30, "t", report_fold_label(&d->fold->region, label));
