@@ -9,6 +9,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/error.h"
+
 #define NAMELESS "/proc/self/fd/"
 
 static bool ends_with(const char *name, const char *end)
@@ -87,13 +89,6 @@ static void close_from(const int *fds, unsigned first)
 			close(fds[i]);
 }
 
-static int out_of_memory(struct hyb_error *err)
-{
-	err->code = HYB_ENOMEM;
-	snprintf(err->text, sizeof(err->text), "out of memory");
-	return HYB_ENOMEM;
-}
-
 /* They get names that only this process can use. */
 static int name_files(const int *fds, unsigned count, char ***ret_files, struct hyb_error *err)
 {
@@ -106,7 +101,7 @@ static int name_files(const int *fds, unsigned count, char ***ret_files, struct 
 		}
 	}
 	if (!files)
-		return out_of_memory(err);
+		return error_set(err, HYB_ENOMEM, "out of memory");
 	*ret_files = files;
 	return HYB_OK;
 }
@@ -124,8 +119,7 @@ static int import_files(const char *anchor, const struct import_watch *watch, ch
 		fds[i] = open_nameless(folder);
 		if (fds[i] >= 0)
 			continue;
-		r = err->code = HYB_EIO;
-		snprintf(err->text, sizeof(err->text),
+		r = error_set(err, HYB_EIO,
 			"%s: no temporary file for this archive: %s (set TMPDIR to another directory)",
 			folder, strerror(errno));
 	}

@@ -13,6 +13,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/error.h"
+#include "base/now.h"
 #include "otf2_process.h"
 
 #define WORKERS_MOST 16
@@ -35,14 +37,6 @@ struct worker {
 	struct job *job;
 	uint64_t seen, since; /* events when it was looked at, and when they were last more */
 };
-
-static uint64_t now(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-}
 
 static void nap(uint64_t *ns)
 {
@@ -308,15 +302,12 @@ static int explain(const struct shared *shared, int status, const char *anchor, 
 {
 	if (!shared->code && WIFEXITED(status) && !WEXITSTATUS(status))
 		return HYB_OK;
-	err->code = shared->code ? shared->code : HYB_EFORMAT;
 	if (shared->code)
-		snprintf(err->text, sizeof(err->text), "%s: %s", anchor, shared->text);
-	else if (status == -1)
-		snprintf(err->text, sizeof(err->text), "%s: interrupted", anchor);
-	else
-		snprintf(err->text, sizeof(err->text),
-			"%s: libotf2 fails on the definitions of this archive: they are damaged", anchor);
-	return err->code;
+		return error_set(err, shared->code, "%s: %s", anchor, shared->text);
+	if (status == -1)
+		return error_set(err, HYB_EFORMAT, "%s: interrupted", anchor);
+	return error_set(err, HYB_EFORMAT,
+		"%s: libotf2 fails on the definitions of this archive: they are damaged", anchor);
 }
 
 int otf2_import(const char *anchor, const int *fds, const struct import_watch *watch, unsigned *ret_count,
@@ -330,10 +321,7 @@ int otf2_import(const char *anchor, const int *fds, const struct import_watch *w
 	if (!pid)
 		run(anchor, fds, shared);
 	if (pid < 0) {
-		err->code = HYB_ENOMEM;
-		snprintf(err->text, sizeof(err->text), "%s: no process to read it: %s", anchor,
-			strerror(errno));
-		r = err->code;
+		r = error_set(err, HYB_ENOMEM, "%s: no process to read it: %s", anchor, strerror(errno));
 	} else {
 		r = explain(shared, wait_for(pid, shared, watch), anchor, err);
 		*ret_count = r ? *ret_count : shared->files;

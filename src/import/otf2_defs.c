@@ -6,6 +6,7 @@
 #include <strings.h>
 
 #include "base/array.h"
+#include "base/json.h"
 #include "format/format.h"
 
 #define BEAT 1024u /* definitions between two signs of life */
@@ -47,29 +48,14 @@ static void *copy(struct defs *d, const void *data, size_t count, size_t size)
 	return to;
 }
 
-/* Bytes of a character of UTF-8 at `p`; 0: it is none. */
-static unsigned character(const unsigned char *p)
-{
-	unsigned length = *p < 0x80 ? 1 : *p >= 0xf0 ? 4 : *p >= 0xe0 ? 3 : 2;
-
-	if (*p < 0x20 || *p == 0x7f || (*p >= 0x80 && (*p < 0xc2 || *p > 0xf4)))
-		return 0;
-	for (unsigned i = 1; i < length; i++)
-		if ((p[i] & 0xc0) != 0x80)
-			return 0;
-	return length;
-}
-
 /* Names are printed as they are. */
 static void clean(char *text)
 {
-	unsigned length;
-
-	for (unsigned char *p = (unsigned char *)text; *p; p += length) {
-		length = character(p);
-		if (length)
+	for (size_t length; *text; text += length) {
+		length = utf8_length(text);
+		if (length && (unsigned char)*text >= 0x20 && *text != 0x7f)
 			continue;
-		*p = '?';
+		*text = '?';
 		length = 1;
 	}
 }

@@ -1,6 +1,5 @@
-#include <stdio.h>
-
 #include "base/array.h"
+#include "base/error.h"
 #include "profile/origin.h"
 #include "profile/state.h"
 
@@ -96,12 +95,8 @@ int profile_add(struct profile *p, struct hyb_experiment *experiment, struct hyb
 	p->experiment = experiment;
 	r = span ? add_experiment(p, experiment, &resolver, span) : HYB_ENOMEM;
 	p->experiment = NULL;
-	if (r) {
-		err->code = r;
-		snprintf(err->text, sizeof(err->text), "%.400s: out of memory",
-			hyb_experiment_path(experiment));
-		return r;
-	}
+	if (r)
+		return error_set(err, r, "%.400s: out of memory", hyb_experiment_path(experiment));
 	p->quality.experiments++;
 	p->quality.damage += hyb_damage_count(experiment);
 	return 0;

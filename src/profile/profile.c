@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/error.h"
 #include "format/format.h"
 #include "format/words.h"
 #include "profile/balance.h"
@@ -437,11 +438,7 @@ int profile_finish(struct profile *p, struct hyb_error *err)
 	p->quality.blocked = sum_blocked(p);
 	if (!r)
 		r = sum_unresolved(p);
-	if (r) {
-		err->code = r;
-		snprintf(err->text, sizeof(err->text), "out of memory with %zu nodes", p->tree.count);
-	}
-	return r;
+	return r ? error_set(err, r, "out of memory with %zu nodes", p->tree.count) : 0;
 }
 
 const struct profile_part *profile_parts(const struct profile *p, size_t *ret_count)

@@ -6,6 +6,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/error.h"
+
 /* All files of all experiments. */
 struct list {
 	struct files *files; /* by experiment */
@@ -19,13 +21,6 @@ struct place {
 	size_t experiment, file, number; /* number: of the file among all */
 	uint64_t before; /* bytes in front of it */
 };
-
-static int out_of_memory(struct hyb_error *err)
-{
-	err->code = HYB_ENOMEM;
-	snprintf(err->text, sizeof(err->text), "out of memory");
-	return HYB_ENOMEM;
-}
 
 void files_free(struct files *files, size_t count)
 {
@@ -54,7 +49,7 @@ static int list_all(struct list *list, char *const *paths, size_t count, const s
 
 	list->files = calloc(count, sizeof(*list->files));
 	if (!list->files)
-		return out_of_memory(err);
+		return error_set(err, HYB_ENOMEM, "out of memory");
 	for (size_t i = 0; i < count; i++) {
 		int r = input_files(paths[i], watch, &list->files[i].paths, &list->files[i].count, err);
 
@@ -65,7 +60,7 @@ static int list_all(struct list *list, char *const *paths, size_t count, const s
 	}
 	list->sizes = calloc(total, sizeof(*list->sizes));
 	if (!list->sizes)
-		return out_of_memory(err);
+		return error_set(err, HYB_ENOMEM, "out of memory");
 	for (size_t i = 0; i < count; i++)
 		for (size_t f = 0; f < list->files[i].count; f++)
 			list->whole += list->sizes[n++] = size_of(list->files[i].paths[f]);

@@ -3,10 +3,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "analysis/finding.h"
+#include "base/now.h"
 #include "profile/pack/pack.h"
 #include "reader/experiment.h"
 #include "quality/facts.h"
@@ -44,14 +44,6 @@ static void fail(struct part *part, int code, const char *text)
 struct progress {
 	uint64_t start, last; /* ns; last: of the line on the screen, or 0 */
 };
-
-static uint64_t now(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
-}
 
 static void show(struct progress *p, const char *what, uint64_t done, uint64_t total)
 {

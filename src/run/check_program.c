@@ -17,17 +17,15 @@ static void check_symbols(const char *file, size_t size)
 	else if (elf_has_section(file, size, ".symtab"))
 		check_line(false, "debug information: functions only; compile with -g for lines");
 	else
-		check_line(false,
-			"debug information: stripped; compile with -g, or install its debug symbols or set "
-			"DEBUGINFOD_URLS");
+		check_line(false, "debug information: stripped; compile with -g, or install its debug "
+				  "symbols or set DEBUGINFOD_URLS");
 }
 
 static void check_mpi(const char *file, size_t size, const struct program *program, bool mpi)
 {
 	if (program->static_mpi)
-		check_line(false,
-			"MPI is linked statically; put -lhybrid-mpi-mpich or -lhybrid-mpi-openmpi in front "
-			"of it");
+		check_line(false, "MPI is linked statically; put -lhybrid-mpi-mpich or -lhybrid-mpi-openmpi "
+				  "in front of it");
 	else if (elf_needs(file, size, "libmpi"))
 		check_line(
 			mpi, "MPI: its calls are probes%s", mpi ? "" : ", but Hybrid was built without MPI");

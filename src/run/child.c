@@ -1,5 +1,6 @@
 #include "run/child.h"
 
+#include "base/now.h"
 #include "run/ranks/shield.h"
 
 #include <errno.h>
@@ -12,14 +13,6 @@
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
-
-static uint64_t now(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
-}
 
 /*
  * All signals are blocked, so no handler runs in the child, which shares our

@@ -1,5 +1,6 @@
 #include "run/interrupt.h"
 
+#include "base/now.h"
 #include "launch/perf_event.h"
 
 #include <fcntl.h>
@@ -18,14 +19,6 @@ static volatile sig_atomic_t came;
 static void handler(int sig)
 {
 	came = 1;
-}
-
-static uint64_t now(void)
-{
-	struct timespec t = {0, 0};
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
 static int compare(const void *a, const void *b)

@@ -10,6 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/now.h"
 #include "viewer/app/pane.h"
 
 #define ESCAPE_MS 25
@@ -226,14 +227,6 @@ void screen_repair(struct screen *screen)
 {
 	(void)screen;
 	clearok(curscr, TRUE);
-}
-
-static uint64_t now(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
 /* Two clicks that were read at once, as over a slow line, are two events for one key. */

@@ -4,8 +4,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
+#include "base/now.h"
 #include "import/input.h"
 #include "profile/running.h"
 
@@ -130,14 +130,6 @@ static int name(struct source *source, const struct source *before, struct openi
 	options = (struct hyb_symbols_options){0}; /* callbacks end with the job */
 	hyb_symbols_attach(source->names->symbols, source->experiment, &options);
 	return r;
-}
-
-static uint64_t now(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
 }
 
 static struct source *source_open(

@@ -1,19 +1,11 @@
 #include "viewer/snapshot/live.h"
 
-#include <time.h>
+#include "base/now.h"
 
 #define SECOND 1000000000u /* ns */
 #define SHARE 10u /* of the time of a core at most one part of so many */
 #define SOON (SECOND / 2)
 #define TRIES 3u /* readings of what was there and is not any more: a server may be away for a moment */
-
-static uint64_t now(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * SECOND + (uint64_t)t.tv_nsec;
-}
 
 void live_read(struct live *live, bool unfinished, uint64_t cost)
 {

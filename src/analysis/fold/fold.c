@@ -7,6 +7,7 @@
 
 #include "analysis/analysis.h"
 #include "base/array.h"
+#include "base/error.h"
 #include "format/format.h"
 
 #define CPU 0 /* number of the fit of CPU time */
@@ -523,11 +524,7 @@ int fold_make(struct hyb_experiment *const *experiments, size_t count, const str
 		return HYB_OK;
 	}
 	fold_release(&fold);
-	if (!err->code) {
-		err->code = r;
-		snprintf(err->text, sizeof(err->text), "out of memory");
-	}
-	return r;
+	return err->code ? r : error_set(err, r, "out of memory");
 }
 
 void fold_release(struct fold *fold)

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/error.h"
 #include "report/sheet.h"
 
 struct making {
@@ -13,12 +14,6 @@ struct making {
 	size_t part_count, next;
 	struct hyb_error *err;
 };
-
-static void fail(struct making *m, int code, const char *text)
-{
-	m->err->code = code;
-	snprintf(m->err->text, sizeof(m->err->text), "%s", text);
-}
 
 /* ---------------------------------------------------------------------- places */
 
@@ -121,24 +116,20 @@ static int fold_region(struct making *m)
 static int check(struct making *m)
 {
 	const struct fold *fold = &m->fold->fold;
-	char text[512], n[FIGURE_SIZE];
+	char n[FIGURE_SIZE];
 
 	if (!fold->kept.count && !fold->aside.count)
-		snprintf(text, sizeof(text),
+		return error_set(m->err, HYB_EEMPTY,
 			"--fold %.100s: none of its instances is in the trace with its start and its end; "
 			"measure with hybrid-run --trace",
 			m->inputs->options->fold);
-	else if (!fold->samples)
-		snprintf(text, sizeof(text),
-			"--fold %.100s: no sample was taken in %s instance%s%s; sample more often "
-			"(hybrid-run -r), or run longer",
-			m->inputs->options->fold, figure_number(fold->kept.count, n),
-			text_plural(fold->kept.count),
-			fold->aside.count ? ", others were set aside (--fold-outliers 0 takes all)" : "");
-	else
+	if (fold->samples)
 		return 0;
-	fail(m, HYB_EEMPTY, text);
-	return HYB_EEMPTY;
+	return error_set(m->err, HYB_EEMPTY,
+		"--fold %.100s: no sample was taken in %s instance%s%s; sample more often (hybrid-run -r), "
+		"or run longer",
+		m->inputs->options->fold, figure_number(fold->kept.count, n), text_plural(fold->kept.count),
+		fold->aside.count ? ", others were set aside (--fold-outliers 0 takes all)" : "");
 }
 
 /* The line about what is wrong was printed. */
@@ -148,12 +139,7 @@ static int choose_columns(struct making *m, const struct profile *profile)
 	const struct profile_metric *metrics = profile_metrics(profile, &count);
 	int r = report_columns(&m->fold->set, m->inputs->options, metrics, count);
 
-	if (r == -1) {
-		m->err->code = HYB_EEMPTY;
-		*m->err->text = 0;
-		return HYB_EEMPTY;
-	}
-	return r;
+	return r == -1 ? error_set(m->err, HYB_EEMPTY, "%s", "") : r;
 }
 
 /* The metric that is to be taken for time is there, and grows as time does. */
@@ -161,7 +147,6 @@ static int check_along(struct making *m)
 {
 	const char *wanted = m->inputs->options->fold_along;
 	bool known = !wanted, timely = !wanted;
-	char text[512];
 
 	for (size_t i = 0; i < m->inputs->quality.count; i++)
 		for (size_t p = 0; p < hyb_process_count(m->inputs->quality.items[i].experiment); p++) {
@@ -177,14 +162,14 @@ static int check_along(struct making *m)
 				timely |= !metric->level && !strcmp(metric->unit, "ns");
 			}
 		}
-	if (known && timely)
-		return 0;
-	snprintf(text, sizeof(text),
-		known ? "--fold-along %.200s: that is no time; give one in ns, as perf::TASK-CLOCK"
-		      : "--fold-along %.200s: that was not measured; measure with hybrid-run -m %.200s",
-		wanted, wanted);
-	fail(m, HYB_EEMPTY, text);
-	return HYB_EEMPTY;
+	if (!known)
+		return error_set(m->err, HYB_EEMPTY,
+			"--fold-along %.200s: that was not measured; measure with hybrid-run -m %.200s",
+			wanted, wanted);
+	if (!timely)
+		return error_set(m->err, HYB_EEMPTY,
+			"--fold-along %.200s: that is no time; give one in ns, as perf::TASK-CLOCK", wanted);
+	return 0;
 }
 
 static int make(struct making *m, const struct profile *profile)
@@ -224,7 +209,7 @@ struct report_fold *report_fold_make(
 	if (!r)
 		return fold;
 	if (!err->code)
-		fail(&m, r, "out of memory");
+		error_set(err, r, "out of memory");
 	report_fold_free(fold);
 	return NULL;
 }

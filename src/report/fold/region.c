@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/error.h"
 #include "base/path.h"
 #include "fold.h"
 
@@ -20,12 +21,6 @@ struct search {
 	size_t candidate_count;
 	struct hyb_error *err;
 };
-
-static void fail(struct search *m, const char *text)
-{
-	m->err->code = HYB_EEMPTY;
-	snprintf(m->err->text, sizeof(m->err->text), "%s", text);
-}
 
 const char *report_fold_label(const struct profile_node *n, char text[FOLD_LABEL])
 {
@@ -160,21 +155,21 @@ static bool was_sampled(const struct profile *profile, const char *name)
 static void fail_unknown(struct search *m, const struct profile *profile)
 {
 	const char *wanted = m->wanted;
-	char names[300], text[512];
+	char names[300];
 
 	name_candidates(m, is_any, names, sizeof(names));
 	if (!m->candidate_count)
-		snprintf(text, sizeof(text),
+		error_set(m->err, HYB_EEMPTY,
 			"--fold %.100s: no region was measured, and only regions have instances: mark "
 			"regions in the program, see hybrid_api(3)",
 			wanted);
 	else if (was_sampled(profile, wanted))
-		snprintf(text, sizeof(text),
+		error_set(m->err, HYB_EEMPTY,
 			"--fold %.100s: that was only sampled, and only regions have instances, as %s",
 			wanted, names);
 	else
-		snprintf(text, sizeof(text), "--fold %.100s: there is no such region, but %s", wanted, names);
-	fail(m, text);
+		error_set(
+			m->err, HYB_EEMPTY, "--fold %.100s: there is no such region, but %s", wanted, names);
 }
 
 /* Exact names first, then parts of them. */
@@ -182,7 +177,7 @@ static const struct profile_node *choose(struct search *m, const struct profile 
 {
 	bool (*const rules[])(const struct profile_node *n, const char *wanted) = {is_exact, is_part};
 	const struct profile_node *found = NULL;
-	char names[300], text[512];
+	char names[300];
 
 	for (size_t i = 0; i < 2; i++) {
 		size_t count = count_fitting(m, rules[i], &found);
@@ -192,9 +187,8 @@ static const struct profile_node *choose(struct search *m, const struct profile 
 		if (!count)
 			continue;
 		name_candidates(m, rules[i], names, sizeof(names));
-		snprintf(text, sizeof(text), "--fold %.100s: that may be %s; give one of them", m->wanted,
+		error_set(m->err, HYB_EEMPTY, "--fold %.100s: that may be %s; give one of them", m->wanted,
 			names);
-		fail(m, text);
 		return NULL;
 	}
 	fail_unknown(m, profile);
@@ -207,8 +201,7 @@ const struct profile_node *report_fold_region(
 	struct search search = {.wanted = wanted, .err = err};
 	const struct profile_node *found = NULL;
 
-	err->code = HYB_ENOMEM;
-	snprintf(err->text, sizeof(err->text), "out of memory");
+	error_set(err, HYB_ENOMEM, "out of memory");
 	if (!find_candidates(&search, profile))
 		found = choose(&search, profile);
 	free(search.candidates);

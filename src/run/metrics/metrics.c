@@ -137,9 +137,7 @@ const struct hybrid_papi *metrics_papi(const char *library, const char *what)
 	}
 	if (!*library) {
 		message("%s: this Hybrid was built without PAPI; install libpapi-dev and libpfm4-dev, and "
-			"build "
-			"it "
-			"anew",
+			"build it anew",
 			what);
 		return NULL;
 	}
@@ -319,16 +317,15 @@ static void remark(const struct event *events, unsigned last, char **ret)
 		if (!fit(&events[i].papi.part[0], &events[last].papi.part[0])) {
 			if (asprintf(ret,
 				    "%s and %s cannot be counted at the same time: the kernel counts by "
-				    "turns, and "
-				    "values are estimated; for exact ones measure them in two runs",
+				    "turns, and values are estimated; for exact ones measure them in two "
+				    "runs",
 				    events[i].name, events[last].name) < 0)
 				*ret = NULL;
 			return;
 		}
 	if (asprintf(ret,
 		    "%s is more than the processor counts at once: the kernel counts by turns, and values "
-		    "are "
-		    "estimated; for exact ones measure less in a run",
+		    "are estimated; for exact ones measure less in a run",
 		    events[last].name) < 0)
 		*ret = NULL;
 }
@@ -363,9 +360,7 @@ static bool try_together(const struct event *events, unsigned count, unsigned *r
 	*ret_split = split;
 	if (!counts)
 		message("-m %s ...: the processor's counters are taken, maybe by the kernel's watchdog; "
-			"leave a "
-			"metric "
-			"out, or write 0 to /proc/sys/kernel/nmi_watchdog",
+			"leave a metric out, or write 0 to /proc/sys/kernel/nmi_watchdog",
 			events[0].name);
 	return counts;
 }

@@ -76,8 +76,7 @@ static void put_kernel(void)
 			perf_refusal(result, PERF_COUNT));
 	if (!perf_kernel_counts())
 		printf("\nEvents are counted without the kernel's part: lower "
-		       "/proc/sys/kernel/perf_event_paranoid to 1 "
-		       "for that.\n");
+		       "/proc/sys/kernel/perf_event_paranoid to 1 for that.\n");
 }
 
 bool metrics_show(const char *filter, const char *library)
