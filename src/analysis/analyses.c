@@ -3,10 +3,7 @@
 #include <string.h>
 
 #include "analysis/finding.h"
-#include "analysis/gil/gil.h"
-#include "analysis/imbalance/imbalance.h"
 #include "analysis/matching/matching.h"
-#include "analysis/notes/notes.h"
 #include "base/error.h"
 
 static const struct analysis *const analyses[] = {

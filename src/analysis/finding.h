@@ -82,6 +82,9 @@ enum { FINDING_OF_KIND = 5, FINDING_PARTS = 8 };
 const char *finding_label(unsigned part); /* at most 8 characters */
 char *finding_words(const struct finding *finding, unsigned part, const struct profile_node *nodes);
 
+/* Those that are but a row of the table; matching/ has a header, since others use it, too. */
+extern const struct analysis gil_analysis, imbalance_analysis, notes_analysis;
+
 /* What analyses find in: one experiment and the tree that it was merged into, perhaps with others. */
 struct analysis_input {
 	struct hyb_experiment *experiment;

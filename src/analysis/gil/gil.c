@@ -1,5 +1,4 @@
-#include "analysis/gil/gil.h"
-
+/* Threads that wait for the global interpreter lock of Python, by call path. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,4 @@
-#include "analysis/imbalance/imbalance.h"
-
+/* Ranks that spend longer in a call of MPI than others do, by call path. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,5 +1,4 @@
-#include "analysis/notes/notes.h"
-
+/* Findings about what could not be measured, from the notes of the measurement. */
 #include <stdio.h>
 #include <string.h>
 
