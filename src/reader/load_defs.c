@@ -10,37 +10,26 @@
 struct definition {
 	uint64_t id;
 	const struct hyb_def *def;
-	const char *texts[DEF_TEXTS];
+	const char *texts[DEF_TEXTS]; /* the arena's */
 };
 
 enum outcome { TAKEN = 0, BAD = 1 }; /* or HYB_ENOMEM */
 
-static const char *keep(struct process *p, const char *text, size_t length)
-{
-	return arena_string(p->arena, text, length);
-}
-
 static int take_region(struct process *p, const struct definition *d)
 {
 	const struct hyb_def_region *raw = (const struct hyb_def_region *)d->def;
-	struct def_region *to;
 	const char *name = d->texts[0];
 	char module[HYB_NAME_MAX];
 
 	if (raw->kind == HYB_REGION_PYTHON && !strcmp(name, "<module>")) {
 		module_name(d->texts[1], module, sizeof(module));
-		name = module;
+		name = arena_string(p->arena, module, strlen(module));
 	}
-	if (!ARRAY_ROOM(p->regions, p->region_count))
+	if (!name || !ARRAY_ROOM(p->regions, p->region_count))
 		return HYB_ENOMEM;
-	to = &p->regions[p->region_count];
-	to->id = d->id;
-	to->region = (struct hyb_region){keep(p, name, name == module ? strlen(module) : raw->name_len),
-		keep(p, d->texts[1], raw->file_len), raw->line, raw->kind, raw->kind == HYB_REGION_PYTHON,
-		raw->kind == HYB_REGION_MPI};
-	if (!to->region.name || !to->region.file)
-		return HYB_ENOMEM;
-	p->region_count++;
+	p->regions[p->region_count].id = d->id;
+	p->regions[p->region_count++].region = (struct hyb_region){name, d->texts[1], raw->line, raw->kind,
+		raw->kind == HYB_REGION_PYTHON, raw->kind == HYB_REGION_MPI};
 	return TAKEN;
 }
 
@@ -75,12 +64,10 @@ static int take_module(struct process *p, const struct definition *d)
 	if (!ARRAY_ROOM(p->modules, count) || !index_room(p, raw->id))
 		return HYB_ENOMEM;
 	to = &p->modules[count];
-	*to = (struct hyb_module){.path = keep(p, d->texts[0], raw->path_len),
+	*to = (struct hyb_module){.path = d->texts[0],
 		.build_id_len = raw->build_id_len,
 		.file_size = raw->file_size,
 		.mtime = raw->mtime};
-	if (!to->path)
-		return HYB_ENOMEM;
 	memcpy(to->build_id, raw->build_id, raw->build_id_len);
 	p->module_index[raw->id] = (uint16_t)++p->info.module_count;
 	return TAKEN;
@@ -88,75 +75,47 @@ static int take_module(struct process *p, const struct definition *d)
 
 static int take_metadata(struct process *p, const struct definition *d)
 {
-	const struct hyb_def_metadata *raw = (const struct hyb_def_metadata *)d->def;
-	size_t count = p->info.metadata_count;
-
-	if (!ARRAY_ROOM(p->metadata, count))
+	if (!ARRAY_ROOM(p->metadata, p->info.metadata_count))
 		return HYB_ENOMEM;
-	p->metadata[count] = (struct hyb_text_pair){
-		keep(p, d->texts[0], raw->key_len), keep(p, d->texts[1], raw->value_len)};
-	if (!p->metadata[count].key || !p->metadata[count].value)
-		return HYB_ENOMEM;
-	p->info.metadata_count++;
+	p->metadata[p->info.metadata_count++] = (struct hyb_text_pair){d->texts[0], d->texts[1]};
 	return TAKEN;
 }
 
 static int take_note(struct process *p, const struct definition *d)
 {
 	const struct hyb_def_note *raw = (const struct hyb_def_note *)d->def;
-	size_t count = p->info.note_count;
 
-	if (!ARRAY_ROOM(p->notes, count))
+	if (!ARRAY_ROOM(p->notes, p->info.note_count))
 		return HYB_ENOMEM;
-	p->notes[count] = (struct hyb_note){
-		clock_time(&p->clock, raw->tick), raw->severity, keep(p, d->texts[0], raw->text_len)};
-	if (!p->notes[count].text)
-		return HYB_ENOMEM;
-	p->info.note_count++;
+	p->notes[p->info.note_count++] =
+		(struct hyb_note){clock_time(&p->clock, raw->tick), raw->severity, d->texts[0]};
 	return TAKEN;
 }
 
 static int take_counter(struct process *p, const struct definition *d)
 {
-	const struct hyb_def_counter *raw = (const struct hyb_def_counter *)d->def;
-	size_t count = p->counter_count;
-
-	if (!ARRAY_ROOM(p->counters, count))
+	if (!ARRAY_ROOM(p->counters, p->counter_count))
 		return HYB_ENOMEM;
-	p->counters[count] = (struct def_counter){
-		d->id, keep(p, d->texts[0], raw->name_len), keep(p, d->texts[1], raw->unit_len)};
-	if (!p->counters[count].name || !p->counters[count].unit)
-		return HYB_ENOMEM;
-	p->counter_count++;
+	p->counters[p->counter_count++] = (struct def_counter){d->id, d->texts[0], d->texts[1]};
 	return TAKEN;
 }
 
 static int take_text(struct process *p, const struct definition *d)
 {
-	const struct hyb_def_text *raw = (const struct hyb_def_text *)d->def;
-	size_t count = p->text_count;
-
-	if (!ARRAY_ROOM(p->texts, count))
+	if (!ARRAY_ROOM(p->texts, p->text_count))
 		return HYB_ENOMEM;
-	p->texts[count] = (struct def_text){d->id, keep(p, d->texts[0], raw->len)};
-	if (!p->texts[count].text)
-		return HYB_ENOMEM;
-	p->text_count++;
+	p->texts[p->text_count++] = (struct def_text){d->id, d->texts[0]};
 	return TAKEN;
 }
 
 static int take_child(struct process *p, const struct definition *d)
 {
 	const struct hyb_def_child *raw = (const struct hyb_def_child *)d->def;
-	size_t count = p->info.child_count;
 
-	if (!ARRAY_ROOM(p->children, count))
+	if (!ARRAY_ROOM(p->children, p->info.child_count))
 		return HYB_ENOMEM;
-	p->children[count] = (struct hyb_child){
-		clock_time(&p->clock, raw->tick), raw->pid, raw->kind, keep(p, d->texts[0], raw->path_len)};
-	if (!p->children[count].path)
-		return HYB_ENOMEM;
-	p->info.child_count++;
+	p->children[p->info.child_count++] =
+		(struct hyb_child){clock_time(&p->clock, raw->tick), raw->pid, raw->kind, d->texts[0]};
 	return TAKEN;
 }
 
@@ -174,15 +133,11 @@ static int take_ended(struct process *p, const struct definition *d)
 static int take_program(struct process *p, const struct definition *d)
 {
 	const struct hyb_def_program *raw = (const struct hyb_def_program *)d->def;
-	size_t count = p->info.program_count;
 
-	if (!ARRAY_ROOM(p->programs, count))
+	if (!ARRAY_ROOM(p->programs, p->info.program_count))
 		return HYB_ENOMEM;
-	p->programs[count] = (struct hyb_program){clock_time(&p->clock, raw->tick), raw->pid, raw->unmeasured,
-		keep(p, d->texts[0], raw->path_len)};
-	if (!p->programs[count].path)
-		return HYB_ENOMEM;
-	p->info.program_count++;
+	p->programs[p->info.program_count++] = (struct hyb_program){
+		clock_time(&p->clock, raw->tick), raw->pid, raw->unmeasured, d->texts[0]};
 	return TAKEN;
 }
 
@@ -191,7 +146,6 @@ static int take_program(struct process *p, const struct definition *d)
 static int take_metric(struct process *p, const struct definition *d)
 {
 	const struct hyb_def_metric *raw = (const struct hyb_def_metric *)d->def;
-	struct hyb_metric *to;
 
 	if (raw->mode < HYB_METRIC_COUNT || raw->mode > HYB_METRIC_LEVEL)
 		return BAD;
@@ -202,11 +156,10 @@ static int take_metric(struct process *p, const struct definition *d)
 			raw->index);
 		return TAKEN;
 	}
-	to = &p->metrics[raw->index];
-	*to = (struct hyb_metric){
-		.name = keep(p, d->texts[0], raw->name_len),
-		.unit = keep(p, d->texts[1], raw->unit_len),
-		.description = keep(p, d->texts[2], raw->text_len),
+	p->metrics[raw->index] = (struct hyb_metric){
+		.name = d->texts[0],
+		.unit = d->texts[1],
+		.description = d->texts[2],
 		.level = raw->mode == HYB_METRIC_LEVEL,
 		.estimated = raw->flags & HYB_METRIC_ESTIMATED,
 		.process_wide = raw->flags & HYB_METRIC_PROCESS,
@@ -214,7 +167,7 @@ static int take_metric(struct process *p, const struct definition *d)
 		.uneven = raw->flags & HYB_METRIC_UNEVEN,
 	};
 	p->metric_mask |= 1u << raw->index;
-	return to->name && to->unit && to->description ? TAKEN : HYB_ENOMEM;
+	return TAKEN;
 }
 
 /* Values stand side by side by index: one whose definition was lost keeps its place. */
@@ -252,27 +205,23 @@ static int take_world(struct process *p, const struct definition *d)
 static int take_handle(struct process *p, const struct definition *d)
 {
 	const struct hyb_def_handle *raw = (const struct hyb_def_handle *)d->def;
-	size_t count = p->info.handle_count;
 
 	if (!raw->id || raw->kind < HYB_HANDLE_COMM || raw->kind > HYB_HANDLE_FILE ||
 		raw->rank >= raw->size || raw->group > 1)
 		return BAD;
-	if (!ARRAY_ROOM(p->handles, count))
+	if (!ARRAY_ROOM(p->handles, p->info.handle_count))
 		return HYB_ENOMEM;
-	p->handles[count] = (struct hyb_handle){
+	p->handles[p->info.handle_count++] = (struct hyb_handle){
 		.identity = raw->identity,
 		.parent = raw->parent,
 		.id = raw->id,
 		.type = raw->kind,
-		.name = keep(p, d->texts[0], raw->name_len),
+		.name = d->texts[0],
 		.rank = raw->rank,
 		.size = raw->size,
 		.remote = raw->remote,
 		.group = raw->group,
 	};
-	if (!p->handles[count].name)
-		return HYB_ENOMEM;
-	p->info.handle_count++;
 	return TAKEN;
 }
 
@@ -282,19 +231,18 @@ static int take_handle_name(struct process *p, const struct definition *d)
 
 	if (!ARRAY_ROOM(p->names, p->name_count))
 		return HYB_ENOMEM;
-	p->names[p->name_count] = (struct handle_name){raw->id, keep(p, d->texts[0], raw->name_len)};
-	return p->names[p->name_count++].name ? TAKEN : HYB_ENOMEM;
+	p->names[p->name_count++] = (struct handle_name){raw->id, d->texts[0]};
+	return TAKEN;
 }
 
 static int take_clock(struct process *p, const struct definition *d)
 {
 	const struct hyb_def_clock *raw = (const struct hyb_def_clock *)d->def;
-	size_t count = p->info.offset_count;
 
-	if (!ARRAY_ROOM(p->offsets, count))
+	if (!ARRAY_ROOM(p->offsets, p->info.offset_count))
 		return HYB_ENOMEM;
-	p->offsets[count] = (struct hyb_clock_offset){raw->mono, raw->offset, raw->error, raw->reference};
-	p->info.offset_count++;
+	p->offsets[p->info.offset_count++] =
+		(struct hyb_clock_offset){raw->mono, raw->offset, raw->error, raw->reference};
 	return TAKEN;
 }
 
@@ -366,10 +314,18 @@ static take_fn *const take[] = {
 static int take_definition(struct process *p, struct definition *d)
 {
 	unsigned type = d->def->type;
+	const struct def_kind *kind = def_kind(type);
 
-	if (def_kind(type) && !def_texts(d->def, d->texts))
+	if (kind && !def_texts(d->def, d->texts))
 		return BAD;
-	return type < sizeof(take) / sizeof(take[0]) && take[type] ? take[type](p, d) : TAKEN;
+	if (type >= sizeof(take) / sizeof(take[0]) || !take[type])
+		return TAKEN;
+	for (unsigned i = 0; i < DEF_TEXTS && kind->texts[i].name; i++) {
+		d->texts[i] = arena_string(p->arena, d->texts[i], strlen(d->texts[i]));
+		if (!d->texts[i])
+			return HYB_ENOMEM;
+	}
+	return take[type](p, d);
 }
 
 static int load_chunk(struct process *p, const struct chunk *chunk, void *buffer)
