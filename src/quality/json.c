@@ -5,7 +5,7 @@
 #include "quality/facts.h"
 #include "quality/matching.h"
 
-static void put_reasons(struct json *json, const char *key, const uint64_t *counts, unsigned first,
+void quality_json_reasons(struct json *json, const char *key, const uint64_t *counts, unsigned first,
 	unsigned count, const struct words *words)
 {
 	json_object(json, key);
@@ -36,8 +36,9 @@ static void put_sampling(struct json *json, const struct profile_quality *q)
 {
 	json_number(json, "samples", q->samples);
 	json_number(json, "taken", q->taken);
-	put_reasons(json, "dropped", q->dropped, 0, HYB_DROP_COUNT, &words_drop);
-	put_reasons(json, "partial", q->partial, HYB_PARTIAL_NO_RULE, HYB_PARTIAL_COUNT, &words_partial);
+	quality_json_reasons(json, "dropped", q->dropped, 0, HYB_DROP_COUNT, &words_drop);
+	quality_json_reasons(
+		json, "partial", q->partial, HYB_PARTIAL_NO_RULE, HYB_PARTIAL_COUNT, &words_partial);
 	json_number(json, "frames", q->frames);
 	json_number(json, "frames_guessed", q->guessed);
 	json_number(json, "rate_wanted", q->rate);
@@ -62,7 +63,7 @@ static void put_probes(struct json *json, const struct profile_quality *q)
 	json_number(json, "regions_lost", q->regions_lost);
 	json_number(json, "names_cut", q->names_cut);
 	json_number(json, "threads_lost", q->threads_lost);
-	put_reasons(json, "faults", q->faults, 0, HYB_FAULT_COUNT, &words_fault);
+	quality_json_reasons(json, "faults", q->faults, 0, HYB_FAULT_COUNT, &words_fault);
 	json_number(json, "trace_bytes", q->trace_bytes);
 	json_number(json, "file_bytes", q->file_bytes);
 	json_number(json, "trace_events", q->events);

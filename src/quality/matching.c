@@ -174,14 +174,6 @@ void quality_matching_lines(struct remarks *remarks, const struct quality *quali
 		put_match(remarks, &m->items[i]);
 }
 
-static void json_counts(struct json *json, const char *key, const uint64_t counts[HYB_LONE_COUNT])
-{
-	json_object(json, key);
-	for (unsigned i = 0; i < HYB_LONE_COUNT; i++)
-		json_number(json, word_key(&matching_reasons, i), counts[i]);
-	json_end(json);
-}
-
 static void json_matching(struct json *json, const struct matching *m)
 {
 	const struct hyb_totals *t = &m->totals;
@@ -198,8 +190,8 @@ static void json_matching(struct json *json, const struct matching *m)
 		json_null(json, "clock_error_ns");
 	else
 		json_number(json, "clock_error_ns", m->error);
-	json_counts(json, "sends", t->sends);
-	json_counts(json, "receives", t->receives);
+	quality_json_reasons(json, "sends", t->sends, 0, HYB_LONE_COUNT, &matching_reasons);
+	quality_json_reasons(json, "receives", t->receives, 0, HYB_LONE_COUNT, &matching_reasons);
 	json_number(json, "collectives", t->collectives);
 	json_number(json, "partial", t->partial);
 	json_number(json, "differing", t->differing);

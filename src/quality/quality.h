@@ -47,6 +47,10 @@ void quality_json_cost(struct json *json, const struct profile_quality *q);
 void quality_mpi(struct remarks *remarks, const struct profile *profile);
 void quality_json_mpi(struct json *json, const struct profile *profile);
 
+/* json.c: a member with a number for each word from `first` on. */
+void quality_json_reasons(struct json *json, const char *key, const uint64_t *counts, unsigned first,
+	unsigned count, const struct words *words);
+
 /* metrics.c: which there are, and how they were read. */
 void quality_metrics(struct remarks *remarks, const struct profile *profile);
 

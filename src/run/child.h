@@ -30,6 +30,12 @@ int child_run(const char *path, char **argv, char **envp, struct outcome *ret);
  */
 int child_run_report(const char *path, char **argv, char **envp);
 
+/* A time of its usage. */
+static inline uint64_t child_ns(const struct timeval *t)
+{
+	return (uint64_t)t->tv_sec * 1000000000 + (uint64_t)t->tv_usec * 1000;
+}
+
 /* Ends hybrid-run as the program ended: same exit status, or same signal. */
 void child_end_alike(int status) __attribute__((noreturn));
 

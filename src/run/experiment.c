@@ -178,11 +178,6 @@ static void put_surroundings(FILE *out, const char *program)
 		put(out, "host", text);
 }
 
-static uint64_t nanoseconds(const struct timeval *t)
-{
-	return (uint64_t)t->tv_sec * 1000000000 + (uint64_t)t->tv_usec * 1000;
-}
-
 void experiment_put_status(FILE *out, int status)
 {
 	char text[STATUS_SIZE];
@@ -324,8 +319,8 @@ int experiment_end(const struct experiment *e, const struct outcome *outcome)
 	FILE *out = open_record(e, "ae");
 
 	if (out)
-		put_outcome(out, outcome->wall, nanoseconds(&outcome->usage.ru_utime),
-			nanoseconds(&outcome->usage.ru_stime), outcome->usage.ru_maxrss, outcome->status);
+		put_outcome(out, outcome->wall, child_ns(&outcome->usage.ru_utime),
+			child_ns(&outcome->usage.ru_stime), outcome->usage.ru_maxrss, outcome->status);
 	if (out)
 		fprintf(out, "pid %d\n", (int)outcome->pid);
 	remove_marks(e);

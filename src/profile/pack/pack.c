@@ -405,25 +405,15 @@ static int merge_all(struct blob_reader *from, const struct pack_texts *texts, s
 
 	free(map);
 	map = NULL;
-	if (!r)
-		r = merge_tree(from, texts, &p->tree, &map, &nodes);
-	if (!r)
-		r = merge_share(from, texts, &p->share, map, nodes);
-	if (!r)
-		r = merge_metrics(from, texts, p, map, nodes);
-	if (!r)
-		r = merge_spreads(from, p, map, nodes);
-	free(map);
-	if (!r)
-		r = pack_merge_mpi(from, texts, &p->strings, &p->mpi);
-	if (!r)
-		r = merge_unresolved(from, texts, p);
-	if (!r)
-		r = merge_seen(from, texts, p);
-	if (!r)
-		r = merge_spans(from, p);
-	if (!r)
+	if (r || merge_tree(from, texts, &p->tree, &map, &nodes) ||
+		merge_share(from, texts, &p->share, map, nodes) ||
+		merge_metrics(from, texts, p, map, nodes) || merge_spreads(from, p, map, nodes) ||
+		pack_merge_mpi(from, texts, &p->strings, &p->mpi) || merge_unresolved(from, texts, p) ||
+		merge_seen(from, texts, p) || merge_spans(from, p))
+		r = HYB_ENOMEM;
+	else
 		fields_get(from, &p->quality, quality_fields, FIELD_COUNT(quality_fields));
+	free(map);
 	return r;
 }
 

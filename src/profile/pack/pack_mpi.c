@@ -209,17 +209,13 @@ void pack_put_mpi(struct blob *to, const struct pack_texts *texts, const struct 
 int pack_merge_mpi(
 	struct blob_reader *from, const struct pack_texts *texts, struct strings *strings, struct mpi *mpi)
 {
-	int r = merge_functions(from, texts, &mpi->functions);
-
-	if (!r)
-		r = merge_named(from, texts, strings, &mpi->ranks, rank_fields, FIELD_COUNT(rank_fields),
-			offsetof(struct profile_rank, host));
-	if (!r)
-		r = merge_table(from, &mpi->flows, flow_fields, FIELD_COUNT(flow_fields), 4);
-	if (!r)
-		r = merge_table(from, &mpi->volumes, volume_fields, FIELD_COUNT(volume_fields), 4);
-	if (!r)
-		r = merge_named(from, texts, strings, &mpi->handles, handle_fields,
-			FIELD_COUNT(handle_fields), offsetof(struct profile_handle, name));
-	return r;
+	if (merge_functions(from, texts, &mpi->functions) ||
+		merge_named(from, texts, strings, &mpi->ranks, rank_fields, FIELD_COUNT(rank_fields),
+			offsetof(struct profile_rank, host)) ||
+		merge_table(from, &mpi->flows, flow_fields, FIELD_COUNT(flow_fields), 4) ||
+		merge_table(from, &mpi->volumes, volume_fields, FIELD_COUNT(volume_fields), 4) ||
+		merge_named(from, texts, strings, &mpi->handles, handle_fields, FIELD_COUNT(handle_fields),
+			offsetof(struct profile_handle, name)))
+		return HYB_ENOMEM;
+	return 0;
 }

@@ -129,15 +129,15 @@ static int make_sums(struct flat *flat)
 	return 0;
 }
 
-/* Sorts the table, and the sums with it. */
-static int arrange_rows(struct flat *flat, enum profile_sort sort)
+/* Sorts a tree and the values of its nodes, by what is asked for or by weights. */
+static int arrange(struct tree *tree, struct profile_value **values, size_t metrics, enum profile_sort sort,
+	const uint64_t *weights)
 {
-	size_t count = flat->table.count;
-	uint32_t *map = calloc(count, sizeof(*map));
-	int r = map ? tree_arrange(&flat->table, sort, NULL, map) : HYB_ENOMEM;
+	uint32_t *map = calloc(tree->count, sizeof(*map));
+	int r = map ? tree_arrange(tree, sort, weights, map) : HYB_ENOMEM;
 
 	if (!r)
-		r = values_move(&flat->sums, flat->metrics, map, count);
+		r = values_move(values, metrics, map, tree->count);
 	free(map);
 	return r;
 }
@@ -299,7 +299,7 @@ int profile_view_flat(const struct profile_view *view, enum profile_by by, enum 
 		flat.open = calloc(flat.table.count, sizeof(*flat.open));
 	if (!r && flat.open) {
 		add_inclusive(&flat);
-		r = arrange_rows(&flat, sort);
+		r = arrange(&flat.table, &flat.sums, flat.metrics, sort, NULL);
 	} else {
 		r = HYB_ENOMEM;
 	}
@@ -444,19 +444,6 @@ static bool has_something(const struct profile_view *view, size_t i)
 	       values_are_there(view->metrics ? view->values + i * view->metrics : NULL, view->metrics);
 }
 
-/* Sorted by the options or the weights. */
-static int arrange_reversed(struct tree *tree, struct profile_value **values, size_t metrics,
-	enum profile_sort sort, const uint64_t *weights)
-{
-	uint32_t *map = calloc(tree->count, sizeof(*map));
-	int r = map ? tree_arrange(tree, sort, weights, map) : HYB_ENOMEM;
-
-	if (!r)
-		r = values_move(values, metrics, map, tree->count);
-	free(map);
-	return r;
-}
-
 struct profile_view profile_view(const struct profile *profile)
 {
 	return (struct profile_view){.nodes = profile->tree.nodes,
@@ -489,7 +476,7 @@ int profile_view_reverse(const struct profile_view *view, struct profile_tree *r
 	if (!r) {
 		tree_sum(&way.tree);
 		metric_sums_sum(way.values, metrics, way.tree.nodes, way.tree.count);
-		r = arrange_reversed(&way.tree, &way.values, metrics, view->sort, NULL);
+		r = arrange(&way.tree, &way.values, metrics, view->sort, NULL);
 	}
 	if (r) {
 		tree_release(&way.tree);
@@ -504,8 +491,7 @@ int profile_tree_order(struct profile_tree *view, const double *weight)
 {
 	struct tree tree = {.nodes = view->nodes, .count = view->count};
 	uint64_t *weights = tree_weights(weight, view->count);
-	int r = weights ? arrange_reversed(
-				  &tree, &view->values, view->metrics, PROFILE_SORT_INCLUSIVE, weights)
+	int r = weights ? arrange(&tree, &view->values, view->metrics, PROFILE_SORT_INCLUSIVE, weights)
 			: HYB_ENOMEM;
 
 	view->nodes = tree.nodes;

@@ -58,19 +58,14 @@ int ranks_begin(const char *directory, const struct launch *launch, const char *
 	return error;
 }
 
-static unsigned long long nanoseconds(const struct timeval *t)
-{
-	return (unsigned long long)t->tv_sec * 1000000000 + (unsigned long long)t->tv_usec * 1000;
-}
-
 int ranks_end(const char *directory, const struct launch *launch, const struct outcome *outcome)
 {
 	char line[256];
 
 	snprintf(line, sizeof(line), "end %u %d %d %d %llu %llu %llu %ld\n", launch->place.rank,
 		(int)getpid(), (int)outcome->pid, outcome->status, (unsigned long long)outcome->wall,
-		nanoseconds(&outcome->usage.ru_utime), nanoseconds(&outcome->usage.ru_stime),
-		outcome->usage.ru_maxrss);
+		(unsigned long long)child_ns(&outcome->usage.ru_utime),
+		(unsigned long long)child_ns(&outcome->usage.ru_stime), outcome->usage.ru_maxrss);
 	return append(directory, line);
 }
 
