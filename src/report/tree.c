@@ -26,10 +26,10 @@ static bool is_chained(const struct walker *w, const struct profile_node *n)
 	       above->kind == n->kind && !above->exclusive && !above->blocked;
 }
 
-/* Of a difference. */
+/* Of a difference; NULL: there is none. */
 static const char *mark_of(const struct profile_diff_pair *pair)
 {
-	return !pair->before.present ? "new " : !pair->after.present ? "gone " : "";
+	return !pair ? "" : !pair->before.present ? "new " : !pair->after.present ? "gone " : "";
 }
 
 static void node_enter(const struct walker *w, uint32_t i)
@@ -45,15 +45,13 @@ static void node_enter(const struct walker *w, uint32_t i)
 		.module = n->module == sheet->nodes[n->parent].module ? "" : n->module,
 		.line = n->line,
 		.skipped = n->skipped};
+	const char *mark = mark_of(sheet->base ? &sheet->pairs[i] : NULL);
 	int used = sheet_cells(sheet, style, i);
 
 	w->levels[w->level].chained = !sheet->base && is_chained(w, n);
-	used += walk_guides(style, w);
-	if (sheet->base) {
-		style_ink(style, INK_WARN);
-		used += fprintf(style->out, "%s", mark_of(&sheet->pairs[i]));
-		style_ink(style, INK_PLAIN);
-	}
+	used += walk_guides(style, w) + (int)strlen(mark);
+	if (*mark)
+		style_put(style, INK_WARN, "%s", mark);
 	style_label(style, &label, (unsigned)used);
 }
 
