@@ -124,6 +124,9 @@ static void read_defs(struct reading *r, const char *chunk, size_t used)
 			read_note(r, chunk + at, def->size);
 		} else if (def->type == HYB_DEF_REGION) {
 			read_region(r, chunk + at, def->size);
+		} else if (def->type == HYB_DEF_PROGRAM && def->size >= sizeof(struct hyb_def_program)) {
+			r->harvest->fileless +=
+				((const struct hyb_def_program *)def)->unmeasured == HYB_UNMEASURED_FILE;
 		} else if (def->type == HYB_DEF_WORLD && def->size >= sizeof(struct hyb_def_world)) {
 			add_number(&r->harvest->ranks, &r->harvest->rank_count,
 				((const struct hyb_def_world *)def)->rank);

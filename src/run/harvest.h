@@ -20,6 +20,7 @@ struct harvest {
 	size_t rank_count;
 	uint32_t *silent; /* likewise: ranks to their launcher, which never called MPI */
 	size_t silent_count;
+	uint64_t fileless; /* programs that could make no file there */
 	char warning[160]; /* the first that a process left, "" if none did */
 	uint32_t promised; /* how many ranks the launcher spoke of to one of those */
 };

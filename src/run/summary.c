@@ -187,6 +187,10 @@ void summary_print(const struct summary *s, const char *report)
 			s->program->path);
 	else if (s->mpi && s->harvest->silent_count && s->harvest->promised > 1)
 		say_silent(s->harvest);
+	if (s->harvest->fileless)
+		message("programs that could make no file here, so that only their CPU time is known: %llu; "
+			"if other users run them: `mkdir -m 1777 DIR`, and -o DIR",
+			(unsigned long long)s->harvest->fileless);
 	say_next(s->experiment, report);
 }
 

@@ -30,6 +30,9 @@ struct store {
 
 extern struct store store __attribute__((visibility("hidden")));
 
+/* Whether what this process, of another user now, executes can make no file in rt.set.dir. */
+bool store_is_forbidden(void);
+
 /* Creates the process's file in rt.set.dir, or joins a shared one, and maps its start. False: after a
  * message. start */
 bool store_create(void);

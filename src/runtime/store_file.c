@@ -484,6 +484,15 @@ static uint64_t pid_namespace(void)
 	return stat("/proc/self/ns/pid", &st) ? 0 : st.st_ino;
 }
 
+bool store_is_forbidden(void)
+{
+	struct stat st;
+	uid_t user = geteuid();
+
+	/* access() would be true for one who loses his capabilities only when he executes a program. */
+	return user && !stat(rt.set.dir, &st) && st.st_uid != user && !(st.st_mode & (S_IWGRP | S_IWOTH));
+}
+
 bool store_create(void)
 {
 	char host[64] = "", text[4200];
@@ -516,6 +525,9 @@ bool store_create(void)
 		hide_fd(fd);
 		error = place_header(&header);
 	}
+	/* Of a program that was executed by a measured one that has noted it. */
+	if (error == -EACCES && !rt.epoch && store_is_forbidden())
+		return false;
 	if (error < 0) {
 		snprintf(text, sizeof(text), "not measured: %s: %s", store.path, strerrordesc_np(-error));
 		say(text);

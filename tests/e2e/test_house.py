@@ -240,7 +240,7 @@ def test_runtime_exports_its_own_and_what_it_wraps():
 IMPORTS = set("""
 memchr memcmp mempcpy strchrnul bcmp memcpy memmove memset strchr strcmp strcspn strcpy stpcpy strlen strncat strncmp strnlen strsep strrchr strstr strtoul strtoull sscanf snprintf __ctype_b_loc
 strerrordesc_np
-open close fcntl fstat stat statfs lseek link unlink readlink ioctl mmap munmap madvise prctl syscall getpid getppid getuid getgid clock_gettime clock_getres gethostname
+open close fcntl fstat stat statfs lseek link unlink readlink ioctl mmap munmap madvise prctl syscall getpid getppid getuid geteuid getgid clock_gettime clock_getres gethostname
 getrlimit setrlimit getrusage getsockopt getauxval getenv environ __environ program_invocation_name __progname_full __errno_location
 sigaddset sigdelset sigemptyset sigfillset sigismember sigaltstack
 dlsym dlvsym dladdr1 dl_iterate_phdr pthread_self __register_atfork __cxa_at_quick_exit __cxa_finalize __libc_stack_end

@@ -189,6 +189,8 @@ static enum hyb_unmeasured why_unmeasured(const char *path, char *const *envp, b
 
 	if (why)
 		return why;
+	if (store_is_forbidden())
+		return HYB_UNMEASURED_FILE;
 	for (; envp && *envp; envp++)
 		if (!strncmp(*envp, preload, sizeof(preload) - 1) &&
 			names_library(*envp + sizeof(preload) - 1))

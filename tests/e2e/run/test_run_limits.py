@@ -1,11 +1,15 @@
 """Where the system gives little: the program runs as it would alone, and what is not measured is said."""
 
+import os
 import resource
+import shutil
 import subprocess
+import tempfile
+from pathlib import Path
 
 import pytest
 
-from conftest import HYBRID_REPORT, HYBRID_RUN, run
+from conftest import HYBRID_REPORT, HYBRID_RUN, Experiment, run
 
 BUSY = """
 #include <stdio.h>
@@ -115,3 +119,24 @@ def test_timers_where_descriptors_are_out(measure, compile_c):
         pytest.skip("descriptors can be had above the limit, or there is no task clock")
     assert any("the kernel gave no task clock to some threads" in note["text"] for note in quality["notes"])
     assert not any("the kernel gave no task clock" in note["text"] for note in measure(program).report()["quality"]["notes"])
+
+
+def test_another_user_may_not_write_there():
+    """What root's program executes as another user is named, by one line, and measured where the directory is for all."""
+    if os.getuid() or not shutil.which("setpriv"):
+        pytest.skip("no root, or no setpriv")
+    busy = "i=0; while [ $i -lt 100000 ]; do i=$((i + 1)); done; echo done; exit 6"
+    words = ["sh", "-c", '(setpriv --reuid=65534 --clear-groups sh -c "$0"); setpriv --reuid=65534 --clear-groups sh -c "$0"', busy]
+    with tempfile.TemporaryDirectory() as folder:
+        os.chmod(folder, 0o755)
+        e = Experiment(Path(folder, "e"), run(HYBRID_RUN, "-o", folder + "/e", *words, cwd=folder))
+        assert (e.returncode, e.stdout) == (6, "done\ndone\n")
+        assert all(line.startswith("hybrid-run: ") for line in e.stderr.splitlines())
+        assert "could make no file here, so that only their CPU time is known: 2; if other users" in e.stderr
+        (row,) = e.report()["quality"]["account"]["unmeasured"]
+        assert row["why"] == "file" and row["processes"] == 2 and row["cpu_ns"] > 30e6
+        os.mkdir(folder + "/all")
+        os.chmod(folder + "/all", 0o1777)
+        e = Experiment(Path(folder, "all"), run(HYBRID_RUN, "-o", folder + "/all", *words, cwd=folder))
+        assert e.returncode == 6 and "no file" not in e.stderr
+        assert e.report()["quality"]["account"]["unmeasured"] == []
