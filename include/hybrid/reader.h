@@ -144,13 +144,19 @@ struct hyb_node_info {
 	uint64_t inclusive;
 	uint64_t samples; /* that ended exactly here */
 	uint64_t ran; /* probes: CPU ns seen by samples of this probe */
-	uint64_t least, most; /* functions of MPI: ns of the shortest and the longest call; 0: not known */
+	union {
+		uint64_t least; /* functions of MPI: ns of the shortest call; 0: not known */
+		uint64_t sent; /* HYB_TYPE_MESSAGE: bytes */
+	};
+	union {
+		uint64_t most; /* functions of MPI: ns of the longest call; 0: not known */
+		uint64_t received; /* HYB_TYPE_MESSAGE: bytes */
+	};
 	/* HYB_TYPE_MESSAGE: `calls` messages, `inclusive` ns of calls that carried one each and waited. */
 	const struct hyb_handle *handle; /* NULL: not known */
 	uint32_t peer; /* world rank (below world_size), the root of a collective, or HYB_RANK_* */
 	uint8_t message; /* enum hyb_message_kind */
 	uint8_t size_class; /* 0: no bytes; n: 2^(n-1) to 2^n - 1 bytes a message */
-	uint64_t sent, received; /* bytes */
 	/*
 	 * By the process's metrics, metric_count of each; NULL where that is 0, and where they are not known
 	 * (of nodes that a damaged file has without values). Of probes: by how much the metric grew, open

@@ -442,6 +442,8 @@ static void finish_times(struct loader *l, uint64_t end)
 	}
 	for (size_t i = 0; i < l->info->node_count; i++) {
 		nodes[i].inclusive = clock_span(clock, nodes[i].inclusive);
+		if (nodes[i].type != HYB_TYPE_REGION)
+			continue;
 		nodes[i].least = clock_span(clock, nodes[i].least);
 		nodes[i].most = clock_span(clock, nodes[i].most);
 	}
