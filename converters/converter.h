@@ -121,6 +121,9 @@ struct convert_profile {
  */
 int convert_check(const struct convert_job *job, struct hyb_error *err);
 
+/* Returns HYB_ENOMEM with *err set. */
+int convert_no_memory(struct hyb_error *err);
+
 /* A line about what was left out, or is worth knowing: to job->note() and job->notes. */
 void convert_note(const struct convert_job *job, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));

@@ -28,7 +28,4 @@ void convert_put_line(struct blob *to, const char *name, char avoid, char instea
 /* The notes of the job as a list of JSON. */
 void convert_put_notes(const struct convert_job *job, struct json *json, const char *key);
 
-/* Returns HYB_ENOMEM with *err set. */
-int convert_no_memory(struct hyb_error *err);
-
 #endif

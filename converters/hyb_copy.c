@@ -57,11 +57,6 @@ static bool write_all(int fd, const char *data, size_t length)
 	return true;
 }
 
-static int stopped(struct hyb_error *err)
-{
-	return error_set(err, HYB_EIO, "interrupted");
-}
-
 static int copy_bytes(const struct convert_job *job, const struct file *file, int fd, const char *path,
 	char *block, struct hyb_error *err)
 {
@@ -69,7 +64,7 @@ static int copy_bytes(const struct convert_job *job, const struct file *file, in
 		int64_t n = file_read(file, at, block, BLOCK);
 
 		if (*job->stop)
-			return stopped(err);
+			return error_set(err, HYB_EIO, "interrupted");
 		if (n <= 0)
 			return n ? error_system(err, file->path, "cannot be read") : HYB_OK;
 		if (!write_all(fd, block, (size_t)n))
@@ -88,12 +83,12 @@ static int copy_file(const struct convert_job *job, size_t number, char *block, 
 	int fd, r;
 
 	if (!path)
-		return error_set(err, HYB_ENOMEM, "out of memory");
+		return convert_no_memory(err);
 	fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
 	if (fd < 0 && errno == EEXIST) { /* two processes with one number */
 		free(path);
 		if (asprintf(&path, "%s/process-%zu.hyb", job->folder, number) < 0)
-			return error_set(err, HYB_ENOMEM, "out of memory");
+			return convert_no_memory(err);
 		fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
 	}
 	r = fd < 0 ? failed(path, err) : copy_bytes(job, file, fd, path, block, err);
@@ -121,7 +116,7 @@ int hyb_copy_values(const struct convert_job *job, struct hyb_error *err)
 	int r = HYB_OK;
 
 	if (asprintf(&path, "%s/experiment", job->folder) < 0)
-		return error_set(err, HYB_ENOMEM, "out of memory");
+		return convert_no_memory(err);
 	file = fopen(path, "we");
 	for (size_t i = 0; file && i < e->value_count; i++) {
 		fprintf(file, "%s ", e->values[i].key);
@@ -142,7 +137,7 @@ int hyb_copy_values(const struct convert_job *job, struct hyb_error *err)
 int hyb_copy(const struct convert_job *job, struct hyb_error *err)
 {
 	char *block = malloc(BLOCK);
-	int r = block ? hyb_copy_values(job, err) : error_set(err, HYB_ENOMEM, "out of memory");
+	int r = block ? hyb_copy_values(job, err) : convert_no_memory(err);
 
 	for (size_t i = 0; !r && i < job->experiment->file_count; i++)
 		r = copy_file(job, i, block, err);

@@ -24,9 +24,8 @@
 uint32_t firefox_text(struct firefox *f, const char *text)
 {
 	uint64_t key = (uintptr_t)text;
-	uint64_t *row = row_map_row(&f->texts, &key);
 
-	return row ? (uint32_t)(row - (uint64_t *)f->texts.rows) : UINT32_MAX;
+	return row_map_number(&f->texts, &key);
 }
 
 /* ---------------------------------------------------------------- one thread */
@@ -99,7 +98,7 @@ static int add_marker(struct firefox *f, uint64_t start, uint64_t end, const cha
 {
 	uint32_t index = firefox_text(f, text);
 
-	if (index == UINT32_MAX || !ARRAY_ROOM(f->markers, f->marker_count))
+	if (index == ROW_NONE || !ARRAY_ROOM(f->markers, f->marker_count))
 		return HYB_ENOMEM;
 	f->markers[f->marker_count++] = (struct firefox_marker){start, end, index, category};
 	return 0;

@@ -63,7 +63,7 @@ struct firefox {
 	struct row_map texts; /* uint64_t: pointer, interned */
 };
 
-/* The index of an interned text; UINT32_MAX: memory is out. */
+/* The index of an interned text; ROW_NONE: memory is out. */
 uint32_t firefox_text(struct firefox *f, const char *text);
 
 /* ---- firefox_tables.c: what all threads share. 0 or HYB_ENOMEM. */

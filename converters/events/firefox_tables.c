@@ -25,32 +25,24 @@ struct tables {
 /* The index of the text in a table of pointers; "" is in none. 0 or HYB_ENOMEM. */
 static int index_of(struct row_map *table, const char *text, uint64_t *ret)
 {
-	uint64_t key = (uintptr_t)text, *row;
+	uint64_t key = (uintptr_t)text;
 
-	*ret = NONE;
-	if (!*text)
-		return 0;
-	row = row_map_row(table, &key);
-	if (row)
-		*ret = (uint64_t)(row - (uint64_t *)table->rows);
-	return row ? 0 : HYB_ENOMEM;
+	*ret = *text ? row_map_number(table, &key) : NONE;
+	return *ret == ROW_NONE ? HYB_ENOMEM : 0;
 }
 
 static int make_function(struct tables *t, uint32_t number)
 {
 	const struct profile_node *node = &t->f->walk.nodes[number];
 	bool probe = node->kind == PROFILE_PROBE;
-	struct function *row, key = {.name = firefox_text(t->f, events_node_name(&t->f->walk, number)),
-				      .line = probe ? node->line : node->declared};
+	struct function key = {.name = firefox_text(t->f, events_node_name(&t->f->walk, number)),
+		.line = probe ? node->line : node->declared};
 
-	if (key.name == UINT32_MAX || index_of(&t->sources, node->file, &key.source) ||
+	if (key.name == ROW_NONE || index_of(&t->sources, node->file, &key.source) ||
 		index_of(&t->resources, path_base(node->module), &key.resource))
 		return HYB_ENOMEM;
-	row = row_map_row(&t->functions, &key);
-	if (!row)
-		return HYB_ENOMEM;
-	t->function[number] = (uint32_t)(row - (struct function *)t->functions.rows);
-	return 0;
+	t->function[number] = row_map_number(&t->functions, &key);
+	return t->function[number] == ROW_NONE ? HYB_ENOMEM : 0;
 }
 
 static int make(struct tables *t)
@@ -66,28 +58,38 @@ static int make(struct tables *t)
 	return 0;
 }
 
-/* A column of `count` equal values. */
-static void put_same(struct json *json, const char *key, int64_t value, size_t count)
+/* A column in which all rows have the same, which may be: */
+struct same {
+	const char *key; /* NULL behind the last one of a table */
+	int64_t value;
+};
+enum { IS_NULL = INT32_MIN, IS_FALSE };
+
+static void put_same(struct json *json, const struct same *column, size_t count)
 {
-	json_array(json, key);
+	json_array(json, column->key);
 	for (size_t i = 0; i < count; i++)
-		json_signed(json, NULL, value);
+		if (column->value == IS_NULL)
+			json_null(json, NULL);
+		else if (column->value == IS_FALSE)
+			json_bool(json, NULL, false);
+		else
+			json_signed(json, NULL, column->value);
 	json_end(json);
 }
 
-static void put_nulls(struct json *json, const char *key, size_t count)
+static void begin_table(struct json *json, const char *key)
 {
-	json_array(json, key);
-	for (size_t i = 0; i < count; i++)
-		json_null(json, NULL);
-	json_end(json);
+	json_line(json);
+	json_object(json, key);
 }
 
-static void put_falses(struct json *json, const char *key, size_t count)
+/* Behind the columns that differ from row to row. */
+static void end_table(struct json *json, const struct same *columns, size_t count)
 {
-	json_array(json, key);
-	for (size_t i = 0; i < count; i++)
-		json_bool(json, NULL, false);
+	for (; columns->key; columns++)
+		put_same(json, columns, count);
+	json_number(json, "length", count);
 	json_end(json);
 }
 
@@ -101,8 +103,9 @@ static void put_number(struct json *json, bool known, uint64_t number)
 
 static void put_stacks(struct json *json, const struct events_walk *walk)
 {
-	json_line(json);
-	json_object(json, "stackTable");
+	static const struct same none[] = {{0}};
+
+	begin_table(json, "stackTable");
 	json_array(json, "frame");
 	for (size_t i = 1; i < walk->node_count; i++)
 		json_number(json, NULL, i - 1);
@@ -111,17 +114,17 @@ static void put_stacks(struct json *json, const struct events_walk *walk)
 	for (size_t i = 1; i < walk->node_count; i++)
 		put_number(json, walk->nodes[i].parent, (uint64_t)walk->nodes[i].parent - 1);
 	json_end(json);
-	json_number(json, "length", walk->node_count - 1);
-	json_end(json);
+	end_table(json, none, walk->node_count - 1);
 }
 
 static void put_frames(struct json *json, const struct tables *t)
 {
 	const struct events_walk *walk = &t->f->walk;
 	const size_t count = walk->node_count - 1;
+	static const struct same same[] = {{"subcategory", 0}, {"address", -1}, {"inlineDepth", 0},
+		{"nativeSymbol", IS_NULL}, {"innerWindowID", 0}, {"column", IS_NULL}, {0}};
 
-	json_line(json);
-	json_object(json, "frameTable");
+	begin_table(json, "frameTable");
 	json_array(json, "func");
 	for (size_t i = 1; i <= count; i++)
 		json_number(json, NULL, t->function[i]);
@@ -134,23 +137,17 @@ static void put_frames(struct json *json, const struct tables *t)
 	for (uint32_t i = 1; i <= count; i++)
 		json_number(json, NULL, events_category_of(walk, i));
 	json_end(json);
-	put_same(json, "subcategory", 0, count);
-	put_same(json, "address", -1, count);
-	put_same(json, "inlineDepth", 0, count);
-	put_nulls(json, "nativeSymbol", count);
-	put_same(json, "innerWindowID", 0, count);
-	put_nulls(json, "column", count);
-	json_number(json, "length", count);
-	json_end(json);
+	end_table(json, same, count);
 }
 
 static void put_functions(struct json *json, const struct tables *t)
 {
 	const struct function *functions = t->functions.rows;
 	const size_t count = t->functions.count;
+	static const struct same same[] = {
+		{"columnNumber", IS_NULL}, {"isJS", IS_FALSE}, {"relevantForJS", IS_FALSE}, {0}};
 
-	json_line(json);
-	json_object(json, "funcTable");
+	begin_table(json, "funcTable");
 	json_array(json, "name");
 	for (size_t i = 0; i < count; i++)
 		json_number(json, NULL, functions[i].name);
@@ -167,67 +164,26 @@ static void put_functions(struct json *json, const struct tables *t)
 	for (size_t i = 0; i < count; i++)
 		put_number(json, functions[i].line, functions[i].line);
 	json_end(json);
-	put_nulls(json, "columnNumber", count);
-	put_falses(json, "isJS", count);
-	put_falses(json, "relevantForJS", count);
-	json_number(json, "length", count);
-	json_end(json);
+	end_table(json, same, count);
 }
 
-/* Both of the tables that name their rows: each name becomes one of the texts. 0 or HYB_ENOMEM. */
-static int put_texts_of(struct tables *t, const struct row_map *table, const char *key)
+/* A table that names its rows in a column: each name becomes one of the texts. 0 or HYB_ENOMEM. */
+static int put_named(struct tables *t, const char *key, const struct row_map *table, const char *names,
+	const struct same *same)
 {
 	const uint64_t *rows = table->rows;
 
-	json_array(&t->f->json, key);
+	begin_table(&t->f->json, key);
+	json_array(&t->f->json, names);
 	for (size_t i = 0; i < table->count; i++) {
 		uint32_t text = firefox_text(t->f, (const char *)(uintptr_t)rows[i]);
 
-		if (text == UINT32_MAX)
+		if (text == ROW_NONE)
 			return HYB_ENOMEM;
 		json_number(&t->f->json, NULL, text);
 	}
 	json_end(&t->f->json);
-	return 0;
-}
-
-static int put_sources(struct json *json, struct tables *t)
-{
-	const size_t files = t->sources.count;
-
-	json_line(json);
-	json_object(json, "sources");
-	if (put_texts_of(t, &t->sources, "filename"))
-		return HYB_ENOMEM;
-	put_nulls(json, "id", files);
-	put_same(json, "startLine", 1, files);
-	put_same(json, "startColumn", 1, files);
-	put_nulls(json, "sourceMapURL", files);
-	json_number(json, "length", files);
-	json_end(json);
-	return 0;
-}
-
-static int put_resources(struct json *json, struct tables *t)
-{
-	static const char *const symbols[] = {"libIndex", "address", "name", "functionSize"};
-	const size_t modules = t->resources.count;
-
-	json_line(json);
-	json_object(json, "resourceTable");
-	if (put_texts_of(t, &t->resources, "name"))
-		return HYB_ENOMEM;
-	put_nulls(json, "lib", modules);
-	put_nulls(json, "host", modules);
-	put_same(json, "type", 1, modules);
-	json_number(json, "length", modules);
-	json_end(json);
-	json_line(json);
-	json_object(json, "nativeSymbols");
-	for (size_t i = 0; i < sizeof(symbols) / sizeof(*symbols); i++)
-		put_nulls(json, symbols[i], 0);
-	json_number(json, "length", 0);
-	json_end(json);
+	end_table(&t->f->json, same, table->count);
 	return 0;
 }
 
@@ -246,15 +202,22 @@ static void put_texts(struct json *json, const struct row_map *table)
 
 static int put_all(struct tables *t)
 {
+	static const struct same of_sources[] = {
+		{"id", IS_NULL}, {"startLine", 1}, {"startColumn", 1}, {"sourceMapURL", IS_NULL}, {0}};
+	static const struct same of_resources[] = {{"lib", IS_NULL}, {"host", IS_NULL}, {"type", 1}, {0}};
+	static const struct same of_symbols[] = {
+		{"libIndex", 0}, {"address", 0}, {"name", 0}, {"functionSize", 0}, {0}};
 	struct json *json = &t->f->json;
 
-	json_line(json);
-	json_object(json, "shared");
+	begin_table(json, "shared");
 	put_stacks(json, &t->f->walk);
 	put_frames(json, t);
 	put_functions(json, t);
-	if (put_sources(json, t) || put_resources(json, t))
+	if (put_named(t, "sources", &t->sources, "filename", of_sources) ||
+		put_named(t, "resourceTable", &t->resources, "name", of_resources))
 		return HYB_ENOMEM;
+	begin_table(json, "nativeSymbols");
+	end_table(json, of_symbols, 0);
 	put_texts(json, &t->f->texts);
 	json_end(json);
 	return 0;

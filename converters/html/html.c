@@ -119,11 +119,6 @@ static int put_names(struct html *html, struct row_map *names, struct hyb_error 
 	return HYB_OK;
 }
 
-static size_t number_of(struct row_map *names, const char *const *name)
-{
-	return (size_t)((const char *const *)row_map_row(names, name) - (const char *const *)names->rows);
-}
-
 static void put_function(struct html *html, struct row_map *names, size_t i)
 {
 	const struct profile_row *r = &html->functions.rows[i];
@@ -134,8 +129,8 @@ static void put_function(struct html *html, struct row_map *names, size_t i)
 	json_line(json);
 	json_array(json, NULL);
 	json_text(json, NULL, *r->name ? r->name : "[unknown]");
-	json_number(json, NULL, number_of(names, &r->module));
-	json_number(json, NULL, number_of(names, &r->file));
+	json_number(json, NULL, row_map_number(names, &r->module));
+	json_number(json, NULL, row_map_number(names, &r->file));
 	json_number(json, NULL, r->line);
 	json_number(json, NULL, r->kind);
 	for (unsigned id = 0; id < FIELDS; id++)

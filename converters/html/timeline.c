@@ -129,11 +129,11 @@ static int number_nodes(struct timeline *t)
 		(struct row_map){.row_size = sizeof(struct function), .key_size = sizeof(struct function)};
 	for (uint32_t i = 0; t->numbers && i < t->walk.node_count; i++) {
 		struct function key = {events_node_name(&t->walk, i), t->walk.nodes[i].module};
-		const struct function *row = row_map_row(&t->functions, &key);
+		uint32_t number = row_map_number(&t->functions, &key);
 
-		if (!row)
+		if (number == ROW_NONE)
 			return HYB_ENOMEM;
-		t->numbers[i] = FIRST + (uint32_t)(row - (const struct function *)t->functions.rows);
+		t->numbers[i] = FIRST + number;
 	}
 	if (t->numbers)
 		t->numbers[0] = NOWHERE;

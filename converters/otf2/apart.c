@@ -126,8 +126,7 @@ int otf2_apart(const struct convert_job *job,
 	int r;
 
 	if (shared == MAP_FAILED) {
-		*err = (struct hyb_error){HYB_ENOMEM, "out of memory"};
-		return HYB_ENOMEM;
+		return convert_no_memory(err);
 	}
 	fflush(NULL);
 	pid = fork();

@@ -312,7 +312,7 @@ int otf2_events_write(struct otf2 *o, struct otf2_location *location, struct hyb
 	if (!r && w.bad)
 		r = HYB_EIO;
 	if (r == HYB_ENOMEM)
-		*err = (struct hyb_error){HYB_ENOMEM, "out of memory"};
+		convert_no_memory(err);
 	writer_release(&w);
 	hyb_events_close(events);
 	return r;

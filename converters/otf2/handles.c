@@ -60,19 +60,20 @@ static int add_process(struct otf2 *o, struct otf2_process *process)
 	memset(process->handles, 0xff, info->handle_count * sizeof(*process->handles));
 	for (size_t i = 0; i < info->handle_count; i++) {
 		const struct hyb_handle *handle = &info->handles[i];
-		struct otf2_handle *row, key = {.identity = handle->identity, .type = handle->type};
+		struct otf2_handle key = {.identity = handle->identity, .type = handle->type};
+		uint32_t number;
 		int r;
 
 		if (!handle->type || process->number == NO_REF)
 			continue;
 		if (is_self(handle))
 			key.identity = 0;
-		row = row_map_row(&o->handles, &key);
-		if (!row)
+		number = row_map_number(&o->handles, &key);
+		if (number == ROW_NONE)
 			return HYB_ENOMEM;
-		row->self = is_self(handle);
-		process->handles[i] = (uint32_t)(row - (struct otf2_handle *)o->handles.rows);
-		r = add_member(o, process, handle, process->handles[i]);
+		handle_at(o, number)->self = is_self(handle);
+		process->handles[i] = number;
+		r = add_member(o, process, handle, number);
 		if (r)
 			return r;
 	}

@@ -11,19 +11,14 @@
 static uint32_t member_of(struct otf2 *o, const struct hyb_metric *metric)
 {
 	bool rate = o->job->counters == CONVERT_RATE && !metric->level;
-	struct otf2_member *row, key = {
-					 .name = strings_get(&o->strings, metric->name),
-					 .unit = strings_get(&o->strings, metric->unit),
-					 .text = strings_get(&o->strings, metric->description),
-					 .level = metric->level,
-					 .kind = metric_kind(metric->name),
-					 .real = rate,
-				 };
+	struct otf2_member key = {.name = strings_get(&o->strings, metric->name),
+		.unit = strings_get(&o->strings, metric->unit),
+		.text = strings_get(&o->strings, metric->description),
+		.level = metric->level,
+		.kind = metric_kind(metric->name),
+		.real = rate};
 
-	if (!key.name || !key.unit || !key.text)
-		return NO_REF;
-	row = row_map_row(&o->members, &key);
-	return row ? (uint32_t)(row - (struct otf2_member *)o->members.rows) : NO_REF;
+	return key.name && key.unit && key.text ? row_map_number(&o->members, &key) : NO_REF;
 }
 
 static int add_metrics(struct otf2 *o, struct otf2_process *process)
@@ -70,10 +65,9 @@ static void number_classes(struct otf2 *o)
 
 static uint32_t generator_of(struct otf2 *o, const char *name, uint64_t period, bool count)
 {
-	struct otf2_generator *row, key = {strings_get(&o->strings, name), period, count};
+	struct otf2_generator key = {strings_get(&o->strings, name), period, count};
 
-	row = key.name ? row_map_row(&o->generators, &key) : NULL;
-	return row ? (uint32_t)(row - (struct otf2_generator *)o->generators.rows) : NO_REF;
+	return key.name ? row_map_number(&o->generators, &key) : NO_REF;
 }
 
 static int add_generators(struct otf2 *o, struct otf2_process *process)
@@ -120,15 +114,14 @@ int otf2_metrics_make(struct otf2 *o)
 
 uint32_t otf2_counter_ref(struct otf2 *o, const char *name, const char *unit, bool real)
 {
-	struct otf2_counter key = {.real = real}, *row = NULL;
-	uint32_t ref;
+	struct otf2_counter key = {.real = real};
+	uint32_t ref = NO_REF;
 
 	pthread_mutex_lock(&o->lock);
 	key.name = strings_get(&o->strings, name);
 	key.unit = strings_get(&o->strings, unit);
 	if (key.name && key.unit)
-		row = row_map_row(&o->counters, &key);
-	ref = row ? o->metric_count + (uint32_t)(row - (struct otf2_counter *)o->counters.rows) : NO_REF;
+		ref = row_map_number(&o->counters, &key);
 	pthread_mutex_unlock(&o->lock);
-	return ref;
+	return ref == NO_REF ? NO_REF : o->metric_count + ref;
 }

@@ -17,7 +17,7 @@
 #include "profile/views/row_map.h"
 #include "profile/views/weave.h"
 
-#define NO_REF UINT32_MAX
+#define NO_REF ROW_NONE /* also where memory is out */
 
 enum { ATTRIBUTE_ERROR = 0, ATTRIBUTE_OFFSET = 1 };
 

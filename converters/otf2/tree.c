@@ -50,28 +50,24 @@ static void describe_frame(const struct profile_node *node, struct otf2_region *
 	region->role = made_up ? OTF2_REGION_ROLE_ARTIFICIAL : OTF2_REGION_ROLE_FUNCTION;
 }
 
-/* `kind`: 1 + enum hyb_region_kind of a probe, 0: not known. NO_REF when memory is out. */
+/* `kind`: 1 + enum hyb_region_kind of a probe, 0: not known. ROW_NONE when memory is out. */
 static uint32_t region_of(struct otf2 *o, const struct profile_node *node, unsigned kind)
 {
 	bool probe = node->kind == PROFILE_PROBE;
-	struct otf2_region *row, key = {
-					 .name = node->name,
-					 .file = node->file,
-					 .module = node->module,
-					 .line = probe ? node->line : node->declared,
-					 .probe = probe,
-					 .kind = kind ? kind - 1 : 0,
-				 };
+	struct otf2_region key = {.name = node->name,
+		.file = node->file,
+		.module = node->module,
+		.line = probe ? node->line : node->declared,
+		.probe = probe,
+		.kind = kind ? kind - 1 : 0};
 	size_t count = o->regions.count;
+	uint32_t row = row_map_number(&o->regions, &key);
 
-	row = row_map_row(&o->regions, &key);
-	if (!row)
-		return NO_REF;
 	if (o->regions.count > count && probe)
-		describe_probe(row);
+		describe_probe((struct otf2_region *)o->regions.rows + row);
 	else if (o->regions.count > count)
-		describe_frame(node, row);
-	return (uint32_t)(row - (struct otf2_region *)o->regions.rows);
+		describe_frame(node, (struct otf2_region *)o->regions.rows + row);
+	return row;
 }
 
 /* What the regions of probes are is known where they were entered. */
@@ -106,7 +102,7 @@ static int make_arrays(struct otf2 *o)
 		r = HYB_ENOMEM;
 	for (size_t i = 1; !r && i < o->node_count; i++) {
 		o->region[i] = region_of(o, &o->nodes[i], kinds[i]);
-		r = o->region[i] == NO_REF ? HYB_ENOMEM : 0;
+		r = o->region[i] == ROW_NONE ? HYB_ENOMEM : 0;
 	}
 	free(kinds);
 	return r;
@@ -141,9 +137,7 @@ int otf2_tree_make(struct otf2 *o, struct hyb_error *err)
 		o->node_count = profile_count(o->profile);
 		r = make_arrays(o);
 	}
-	if (r == HYB_ENOMEM)
-		*err = (struct hyb_error){HYB_ENOMEM, "out of memory"};
-	return r;
+	return r == HYB_ENOMEM ? convert_no_memory(err) : r;
 }
 
 void otf2_tree_release(struct otf2 *o)

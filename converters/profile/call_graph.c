@@ -7,8 +7,6 @@
 #include "converters/formats.h"
 #include "base/error.h"
 
-#define NO_ROW UINT32_MAX
-
 struct walk {
 	struct call_graph *graph;
 	const struct convert_profile *p;
@@ -32,26 +30,23 @@ static uint64_t own_cost(
 	return value > 0 ? (uint64_t)value : 0;
 }
 
-static size_t row_number(const struct row_map *table, const void *row)
-{
-	return (size_t)((const char *)row - (const char *)table->rows) / table->row_size;
-}
-
-/* NO_ROW: memory is out. */
+/* ROW_NONE: memory is out. */
 static uint32_t function_of(struct call_graph *graph, const struct profile_node *n, const char *empty)
 {
 	struct call_function key = {.name = n->name, .file = n->file, .module = *n->file ? empty : n->module};
-	struct call_function *row = row_map_row(&graph->functions, &key);
+	uint32_t number = row_map_number(&graph->functions, &key);
 	unsigned line = n->kind == PROFILE_PROBE ? n->line : n->declared;
+	struct call_function *row;
 
-	if (!row)
-		return NO_ROW;
+	if (number == ROW_NONE)
+		return ROW_NONE;
+	row = (struct call_function *)graph->functions.rows + number;
 	if (!row->object || !*row->object)
 		row->object = n->module;
 	if (!row->line)
 		row->line = line;
 	row->calls += n->kind == PROFILE_PROBE ? n->calls : 0;
-	return (uint32_t)row_number(&graph->functions, row);
+	return number;
 }
 
 /* All functions and costs of nodes, before the walk. */
@@ -65,7 +60,7 @@ static int prepare(struct walk *w)
 
 		w->function_of[i] = own ? w->function_of[p->nodes[i].parent]
 					: function_of(graph, &p->nodes[i], p->nodes[0].module);
-		if (w->function_of[i] == NO_ROW)
+		if (w->function_of[i] == ROW_NONE)
 			return HYB_ENOMEM;
 		for (size_t k = 0; k < graph->width; k++)
 			w->all[i * graph->width + k] = own_cost(p, graph, i, k);
@@ -77,20 +72,18 @@ static int prepare(struct walk *w)
 	return HYB_OK;
 }
 
-/* A row's number, with zeros in *costs for a new one. NO_ROW: memory is out. */
+/* A row's number, with zeros in *costs for a new one. ROW_NONE: memory is out. */
 static uint32_t row_with_costs(struct row_map *table, const void *key, uint64_t **costs, size_t width)
 {
 	size_t count = table->count;
-	const void *row = row_map_row(table, key);
+	uint32_t row = row_map_number(table, key);
 
-	if (!row)
-		return NO_ROW;
 	if (table->count > count) {
 		if (!array_room(costs, count, width * sizeof(**costs)))
-			return NO_ROW;
+			return ROW_NONE;
 		memset(*costs + count * width, 0, width * sizeof(**costs));
 	}
-	return (uint32_t)row_number(table, row);
+	return row;
 }
 
 static int spend(struct walk *w, uint32_t node)
@@ -100,7 +93,7 @@ static int spend(struct walk *w, uint32_t node)
 	struct call_line key = {w->function_of[node], n->line ? n->line : n->declared};
 	uint32_t line = row_with_costs(&graph->lines, &key, &graph->spent, graph->width);
 
-	if (line == NO_ROW)
+	if (line == ROW_NONE)
 		return HYB_ENOMEM;
 	for (size_t k = 0; k < graph->width; k++) {
 		uint64_t cost = own_cost(w->p, graph, node, k);
@@ -121,7 +114,7 @@ static int add_call(struct walk *w, uint32_t node)
 		.line = above->line ? above->line : above->declared};
 	uint32_t edge = row_with_costs(&graph->edges, &key, &graph->carried, graph->width);
 
-	if (edge == NO_ROW)
+	if (edge == ROW_NONE)
 		return HYB_ENOMEM;
 	((struct call_edge *)graph->edges.rows)[edge].calls += n->kind == PROFILE_PROBE ? n->calls : 0;
 	for (size_t k = 0; !w->open[key.to] && k < graph->width; k++)

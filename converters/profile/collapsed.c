@@ -7,12 +7,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "converters/formats.h"
 
 struct path {
 	struct blob text; /* frames with ';' in between */
-	size_t *ends; /* by level: how much of the text is the path down to there */
-	size_t room;
+	size_t *ends; /* by level, from 1 on: how much of the text is the path down to there */
+	size_t room; /* levels that there have been */
 };
 
 /* Makes a node at this level (1: outermost) the end of the path. */
@@ -20,15 +21,9 @@ static int step(struct path *path, const struct profile_node *n, bool lines, siz
 {
 	char line[16];
 
-	if (level >= path->room) {
-		size_t room = 2 * level + 64, *grown = realloc(path->ends, room * sizeof(*grown));
-
-		if (!grown)
-			return HYB_ENOMEM;
-		path->ends = grown;
-		path->room = room;
-	}
-	path->text.size = level > 1 ? path->ends[level - 1] : 0;
+	if (level > path->room && !ARRAY_ROOM(path->ends, path->room++))
+		return HYB_ENOMEM;
+	path->text.size = level > 1 ? path->ends[level - 2] : 0;
 	if (level > 1)
 		blob_put_bytes(&path->text, ";", 1);
 	convert_put_line(&path->text, *n->name ? n->name : "[unknown]", ';', ':'); /* as the scripts do */
@@ -36,7 +31,7 @@ static int step(struct path *path, const struct profile_node *n, bool lines, siz
 		snprintf(line, sizeof(line), ":%u", n->line);
 		blob_put_bytes(&path->text, line, strlen(line));
 	}
-	path->ends[level] = path->text.size;
+	path->ends[level - 1] = path->text.size;
 	return path->text.failed ? HYB_ENOMEM : HYB_OK;
 }
 

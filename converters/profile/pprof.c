@@ -67,10 +67,10 @@ struct pprof {
 
 static uint64_t number_of(struct pprof *o, struct row_map *table, const void *key)
 {
-	const char *row = row_map_row(table, key);
+	uint32_t number = row_map_number(table, key);
 
-	o->failed |= !row;
-	return row ? (uint64_t)((size_t)(row - (const char *)table->rows) / table->row_size) + 1 : 0;
+	o->failed |= number == ROW_NONE;
+	return number == ROW_NONE ? 0 : (uint64_t)number + 1;
 }
 
 /* String 0 has to be the empty one, and so has its row. */

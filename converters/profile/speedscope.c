@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/json.h"
 #include "converters/formats.h"
 #include "profile/views/row_map.h"
@@ -20,16 +21,8 @@ struct speedscope {
 	struct convert_profile p;
 	struct row_map frames;
 	uint32_t *path; /* by level, 0 being the thread: numbers of frames */
-	size_t room;
+	size_t room; /* levels that there have been */
 };
-
-/* The number of a frame in the list of all; UINT32_MAX: memory is out. */
-static uint32_t frame_number(struct speedscope *s, const struct frame *frame)
-{
-	const struct frame *row = row_map_row(&s->frames, frame);
-
-	return row ? (uint32_t)(row - (const struct frame *)s->frames.rows) : UINT32_MAX;
-}
 
 static int step(struct speedscope *s, uint32_t node, size_t level)
 {
@@ -38,17 +31,10 @@ static int step(struct speedscope *s, uint32_t node, size_t level)
 
 	if (!level)
 		frame = (struct frame){CONVERT_NO_FRAMES, "", 0};
-	if (level >= s->room) {
-		size_t room = 2 * level + 64;
-		uint32_t *grown = realloc(s->path, room * sizeof(*grown));
-
-		if (!grown)
-			return HYB_ENOMEM;
-		s->path = grown;
-		s->room = room;
-	}
-	s->path[level] = frame_number(s, &frame);
-	return s->path[level] == UINT32_MAX ? HYB_ENOMEM : HYB_OK;
+	if (level == s->room && !ARRAY_ROOM(s->path, s->room++))
+		return HYB_ENOMEM;
+	s->path[level] = row_map_number(&s->frames, &frame);
+	return s->path[level] == ROW_NONE ? HYB_ENOMEM : HYB_OK;
 }
 
 static void put_sample(struct speedscope *s, size_t level)

@@ -62,17 +62,18 @@ static int fill(struct making *m, atomic_bool *stop)
 {
 	for (size_t i = 0; i < m->count; i++) {
 		const struct profile_node *n = &m->nodes[i];
-		struct row *row, key = {.file = n->file, .line = n->line};
+		struct row key = {.file = n->file, .line = n->line};
+		uint32_t number;
 
 		if (stop && i % STOP_STEP == 0 && atomic_load(stop))
 			return 1;
 		if (!has_line(n))
 			continue;
-		row = row_map_row(&m->table, &key);
-		if (!row)
+		number = row_map_number(&m->table, &key);
+		if (number == ROW_NONE)
 			return HYB_ENOMEM;
-		add_own(row, n);
-		m->row_of[i] = (uint32_t)(row - (struct row *)m->table.rows) + 1;
+		m->row_of[i] = number + 1;
+		add_own(row_at(m, number + 1), n);
 	}
 	return 0;
 }

@@ -39,20 +39,26 @@ static int grow(struct row_map *table)
 	return 0;
 }
 
-void *row_map_row(struct row_map *table, const void *key)
+uint32_t row_map_number(struct row_map *table, const void *key)
 {
 	uint32_t hash = hash_key(key, table->key_size), i;
-	void *row;
 
 	for (size_t at = 0; row_index_next(&table->index, hash, &at, &i);)
 		if (!memcmp(row_at(table, i), key, table->key_size))
-			return row_at(table, i);
+			return i;
 	if ((table->count == table->capacity && grow(table)) ||
 		!row_index_add(&table->index, hash, (uint32_t)table->count))
-		return NULL;
-	row = row_at(table, table->count++);
-	memset(row, 0, table->row_size);
-	return memcpy(row, key, table->key_size);
+		return ROW_NONE;
+	memset(row_at(table, table->count), 0, table->row_size);
+	memcpy(row_at(table, table->count), key, table->key_size);
+	return (uint32_t)table->count++;
+}
+
+void *row_map_row(struct row_map *table, const void *key)
+{
+	uint32_t number = row_map_number(table, key);
+
+	return number == ROW_NONE ? NULL : row_at(table, number);
 }
 
 void row_map_sort(struct row_map *table, int (*compare)(const void *a, const void *b))

@@ -24,6 +24,10 @@ struct row_map {
  * NULL when memory is out. */
 void *row_map_row(struct row_map *map, const void *key);
 
+/* The same row's number, from 0 on. */
+#define ROW_NONE UINT32_MAX /* memory is out */
+uint32_t row_map_number(struct row_map *map, const void *key);
+
 /* Sorts, after which rows are not looked up any more. */
 void row_map_sort(struct row_map *map, int (*compare)(const void *a, const void *b));
 
