@@ -68,7 +68,7 @@ static int put_quality(void *data, const struct convert_profile *p, struct json 
 {
 	const struct screen *screen = data;
 
-	return convert_put_quality(&screen->options->selection, screen->experiment, p, &stop, json);
+	return convert_put_quality(&screen->options->look.part, screen->experiment, p, &stop, json);
 }
 
 static uint64_t count_records(const struct hyb_experiment *experiment)
@@ -124,12 +124,12 @@ static int check_selection(struct convert_options *options, const struct convert
 		const struct hyb_process *process = hyb_process_at(experiment, i);
 
 		for (size_t k = 0; k < process->location_count; k++, all++)
-			selected += selection_has(&options->selection, &process->locations[k]);
+			selected += selection_has(&options->look.part, &process->locations[k]);
 	}
 	if (selected == all)
 		return 0;
 	if (!selected) {
-		selection_nothing(&options->selection, options->path, text, sizeof(text));
+		selection_nothing(&options->look.part, options->path, text, sizeof(text));
 		return convert_failed("%s", text);
 	}
 	convert_note(job, "%" PRIu64 " of %" PRIu64 " threads are left out", all - selected, all);
@@ -170,8 +170,8 @@ static int convert(struct convert_options *options, struct hyb_experiment *exper
 	struct convert_notes notes = {0};
 	struct convert_job job = {
 		.experiment = experiment,
-		.bounds = {.from = options->from, .to = options->to, .threshold = options->threshold},
-		.mode = options->mode,
+		.bounds = {.from = options->from, .to = options->to, .threshold = options->look.threshold},
+		.mode = options->look.mode,
 		.metric = options->metric,
 		.samples = options->samples,
 		.counters = options->counters,
@@ -187,9 +187,9 @@ static int convert(struct convert_options *options, struct hyb_experiment *exper
 
 	screen->options = options;
 	screen->experiment = experiment;
-	if (!selection_is_all(&options->selection)) {
+	if (!selection_is_all(&options->look.part)) {
 		job.bounds.select = is_selected;
-		job.bounds.data = &options->selection;
+		job.bounds.data = &options->look.part;
 	}
 	if (!check(options, experiment) && !check_selection(options, &job))
 		r = write_output(options, &job, screen);

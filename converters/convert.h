@@ -5,7 +5,7 @@
 #include <stdbool.h>
 
 #include "converters/converter.h"
-#include "profile/views/select.h"
+#include "session/look.h"
 
 struct convert_options {
 	const char *path; /* of the experiment */
@@ -13,10 +13,8 @@ struct convert_options {
 	const struct converter *converter;
 	enum convert_samples samples;
 	enum convert_counters counters;
-	struct selection selection;
+	struct look look; /* of it the part, the threshold (negative: none was given), and the mode */
 	uint64_t from, to; /* ns, as in struct convert_bounds */
-	double threshold; /* percent; negative: none was given */
-	enum profile_mode mode;
 	const char *metric; /* or NULL */
 	unsigned threads; /* 0: one for each core */
 	bool force, quiet;

@@ -127,12 +127,6 @@ static int take_threads(struct convert_options *options, const char *text)
 	return 0;
 }
 
-/* `wanted`: NULL, or what the check of the option's value wants instead. */
-static int check_value(const char *option, const char *wanted)
-{
-	return wanted ? wrong(option, optarg, wanted) : 0;
-}
-
 /* "1.5s", "200ms", "50us", "10ns"; seconds where no unit stands. */
 static int take_time(const char *option, const char *text, uint64_t *ret)
 {
@@ -155,14 +149,9 @@ static int take_time(const char *option, const char *text, uint64_t *ret)
 enum {
 	OPTION_SAMPLES = 256,
 	OPTION_COUNTERS,
-	OPTION_THRESHOLD,
-	OPTION_PROCESS,
-	OPTION_THREAD,
-	OPTION_RANKS,
 	OPTION_FROM,
 	OPTION_UNTIL,
 	OPTION_METRIC,
-	OPTION_CALLSITES,
 	OPTION_VERSION,
 };
 
@@ -174,61 +163,53 @@ static const struct option known_options[] = {
 	{"threads", required_argument, NULL, 'j'},
 	{"samples", required_argument, NULL, OPTION_SAMPLES},
 	{"counters", required_argument, NULL, OPTION_COUNTERS},
-	{"threshold", required_argument, NULL, OPTION_THRESHOLD},
-	{"process", required_argument, NULL, OPTION_PROCESS},
-	{"thread", required_argument, NULL, OPTION_THREAD},
-	{"ranks", required_argument, NULL, OPTION_RANKS},
+	{"threshold", required_argument, NULL, LOOK_THRESHOLD},
+	{"process", required_argument, NULL, LOOK_PROCESS},
+	{"thread", required_argument, NULL, LOOK_THREAD},
+	{"ranks", required_argument, NULL, LOOK_RANKS},
 	{"from", required_argument, NULL, OPTION_FROM},
 	{"until", required_argument, NULL, OPTION_UNTIL},
 	{"metric", required_argument, NULL, OPTION_METRIC},
-	{"callsites", no_argument, NULL, OPTION_CALLSITES},
+	{"callsites", no_argument, NULL, LOOK_CALLSITES},
 	{"help", no_argument, NULL, 'h'},
 	{"version", no_argument, NULL, OPTION_VERSION},
 	{0},
 };
 
-/* What a format has to take for the option to mean something; 0: all do. */
-static unsigned needed(int option)
-{
-	switch (option) {
-	case OPTION_SAMPLES:
-		return CONVERT_TAKES_SAMPLES;
-	case OPTION_COUNTERS:
-		return CONVERT_TAKES_COUNTERS;
-	case OPTION_THRESHOLD:
-		return CONVERT_TAKES_THRESHOLD;
-	case OPTION_PROCESS:
-	case OPTION_THREAD:
-	case OPTION_RANKS:
-		return CONVERT_TAKES_LOCATIONS;
-	case OPTION_FROM:
-	case OPTION_UNTIL:
-		return CONVERT_TAKES_WINDOW;
-	case OPTION_METRIC:
-		return CONVERT_TAKES_METRIC;
-	case OPTION_CALLSITES:
-		return CONVERT_TAKES_MODE;
-	}
-	return 0;
-}
+/* Options that mean something to some formats only. */
+static const struct limited {
+	int option;
+	unsigned takes;
+} limited[] = {
+	{OPTION_SAMPLES, CONVERT_TAKES_SAMPLES},
+	{OPTION_COUNTERS, CONVERT_TAKES_COUNTERS},
+	{LOOK_THRESHOLD, CONVERT_TAKES_THRESHOLD},
+	{LOOK_PROCESS, CONVERT_TAKES_LOCATIONS},
+	{LOOK_THREAD, CONVERT_TAKES_LOCATIONS},
+	{LOOK_RANKS, CONVERT_TAKES_LOCATIONS},
+	{OPTION_FROM, CONVERT_TAKES_WINDOW},
+	{OPTION_UNTIL, CONVERT_TAKES_WINDOW},
+	{OPTION_METRIC, CONVERT_TAKES_METRIC},
+	{LOOK_CALLSITES, CONVERT_TAKES_MODE},
+};
+#define LIMITED (sizeof(limited) / sizeof(*limited))
 
 /* The first option that was given and that the format has no use for is refused. */
 static int check_takes(const struct convert_options *options, const bool *given)
 {
+	const char *name;
 	char known[200];
+	size_t i = 0;
 
-	for (const struct option *o = known_options; o->name; o++) {
-		unsigned takes = needed(o->val);
-
-		if (!takes || options->converter->takes & takes || !given[o->val - OPTION_SAMPLES])
-			continue;
-		list_formats(takes, known, sizeof(known));
-		if (!*known)
-			return convert_failed("--%s: no format takes it", o->name);
-		return convert_failed("--%s: %s does not take it; formats that do: %s", o->name,
-			options->converter->name, known);
-	}
-	return 0;
+	while (i < LIMITED && (!given[i] || options->converter->takes & limited[i].takes))
+		i++;
+	if (i == LIMITED)
+		return 0;
+	name = argument_name(known_options, limited[i].option);
+	if (!*list_formats(limited[i].takes, known, sizeof(known)))
+		return convert_failed("--%s: no format takes it", name);
+	return convert_failed(
+		"--%s: %s does not take it; formats that do: %s", name, options->converter->name, known);
 }
 
 static int check(struct convert_options *options, const bool *given, int argc, char **argv)
@@ -246,35 +227,11 @@ static int check(struct convert_options *options, const bool *given, int argc, c
 	if (!options->out || !*options->out)
 		return wrong("no output given", NULL,
 			options->converter->kind == CONVERT_FILE ? "-o FILE, or -o -" : "-o OUTPUT");
-	if (given[OPTION_UNTIL - OPTION_SAMPLES] && options->to <= options->from)
+	if (options->to <= options->from)
 		return convert_failed("--until: use a time later than that of --from");
+	if (options->to == UINT64_MAX)
+		options->to = 0;
 	return check_takes(options, given);
-}
-
-/* Which part of an experiment, and what of it. As convert_options_parse(). */
-static int take_bound(struct convert_options *options, int option)
-{
-	switch (option) {
-	case OPTION_THRESHOLD:
-		return check_value("--threshold", argument_percentage(optarg, &options->threshold));
-	case OPTION_PROCESS:
-		return check_value("--process", selection_process(&options->selection, optarg));
-	case OPTION_THREAD:
-		return check_value("--thread", selection_thread(&options->selection, optarg));
-	case OPTION_RANKS:
-		return check_value("--ranks", selection_ranks(&options->selection, optarg));
-	case OPTION_FROM:
-		return take_time("--from", optarg, &options->from);
-	case OPTION_UNTIL:
-		return take_time("--until", optarg, &options->to);
-	case OPTION_METRIC:
-		options->metric = optarg;
-		return 0;
-	case OPTION_CALLSITES:
-		options->mode = PROFILE_CALLSITE;
-		return 0;
-	}
-	return 0;
 }
 
 /* As convert_options_parse(). */
@@ -282,6 +239,7 @@ static int take(struct convert_options *options, int option)
 {
 	static const char *const samples[] = {"enter-leave", "context", "none", NULL};
 	static const char *const counters[] = {"accumulated", "rate", NULL};
+	const char *wanted;
 	int i;
 
 	switch (option) {
@@ -306,6 +264,13 @@ static int take(struct convert_options *options, int option)
 		i = word_index(counters, optarg);
 		options->counters = (enum convert_counters)i;
 		return i < 0 ? wrong("--counters", optarg, "accumulated or rate") : 0;
+	case OPTION_FROM:
+		return take_time("--from", optarg, &options->from);
+	case OPTION_UNTIL:
+		return take_time("--until", optarg, &options->to);
+	case OPTION_METRIC:
+		options->metric = optarg;
+		return 0;
 	case OPTION_VERSION:
 		puts("hybrid-convert " HYBRID_VERSION);
 		return 1;
@@ -313,16 +278,20 @@ static int take(struct convert_options *options, int option)
 		print_usage();
 		return 1;
 	}
-	return take_bound(options, option);
+	wanted = look_take(&options->look, option, optarg);
+	return wanted ? convert_failed(
+				"--%s %s: use %s", argument_name(known_options, option), optarg, wanted)
+		      : 0;
 }
 
 int convert_options_parse(struct convert_options *options, int argc, char **argv)
 {
-	bool given[OPTION_VERSION - OPTION_SAMPLES + 1] = {false};
+	bool given[LIMITED] = {false};
 	char text[ARGUMENT_TEXT];
 	int option, r;
 
-	*options = (struct convert_options){.mode = PROFILE_FUNCTION, .threshold = -1};
+	*options = (struct convert_options){
+		.look = {.mode = PROFILE_FUNCTION, .threshold = -1}, .to = UINT64_MAX};
 	opterr = 0;
 	while ((option = getopt_long(argc, argv, "t:o:fqj:h", known_options, NULL)) != -1) {
 		if (option == '?')
@@ -331,8 +300,8 @@ int convert_options_parse(struct convert_options *options, int argc, char **argv
 		r = take(options, option);
 		if (r)
 			return r;
-		if (option >= OPTION_SAMPLES)
-			given[option - OPTION_SAMPLES] = true;
+		for (size_t i = 0; i < LIMITED; i++)
+			given[i] |= limited[i].option == option;
 	}
 	return check(options, given, argc, argv);
 }
