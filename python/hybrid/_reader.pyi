@@ -1,5 +1,5 @@
 from os import PathLike
-from typing import Any, Dict, Iterator, List, Optional, Sequence, Tuple, Union, final
+from typing import Any, Dict, Final, Iterator, List, Optional, Sequence, Tuple, Union, final
 
 from hybrid._experiment import Location
 
@@ -11,132 +11,73 @@ class Error(Exception):
 @final
 class Node(Tuple[Any, ...]):
     _fields: Tuple[str, ...]
-    @property
-    def parent(self) -> int: ...
-    @property
-    def kind(self) -> str: ...
-    @property
-    def name(self) -> str: ...
-    @property
-    def file(self) -> str: ...
-    @property
-    def line(self) -> int: ...
-    @property
-    def module(self) -> str: ...
-    @property
-    def address(self) -> Optional[int]: ...
-    @property
-    def calls(self) -> int: ...
-    @property
-    def skipped(self) -> int: ...
-    @property
-    def inclusive(self) -> int: ...
-    @property
-    def exclusive(self) -> int: ...
-    @property
-    def samples(self) -> int: ...
-    @property
-    def demoted(self) -> bool: ...
-    @property
-    def guess(self) -> bool: ...
-    @property
-    def message(self) -> Optional[str]: ...
-    @property
-    def handle(self) -> Optional[int]: ...
-    @property
-    def peer(self) -> Optional[int]: ...
-    @property
-    def size(self) -> Optional[int]: ...
-    @property
-    def sent(self) -> Optional[int]: ...
-    @property
-    def received(self) -> Optional[int]: ...
-    @property
-    def metrics(self) -> Optional[Dict[str, int]]: ...
+    parent: Final[int]
+    kind: Final[str]
+    name: Final[str]
+    file: Final[str]
+    line: Final[int]
+    module: Final[str]
+    address: Final[Optional[int]]
+    calls: Final[int]
+    skipped: Final[int]
+    inclusive: Final[int]
+    exclusive: Final[int]
+    samples: Final[int]
+    demoted: Final[bool]
+    guess: Final[bool]
+    message: Final[Optional[str]]
+    handle: Final[Optional[int]]
+    peer: Final[Optional[int]]
+    size: Final[Optional[int]]
+    sent: Final[Optional[int]]
+    received: Final[Optional[int]]
+    metrics: Final[Optional[Dict[str, int]]]
 
 @final
 class Event(Tuple[Any, ...]):
     _fields: Tuple[str, ...]
-    @property
-    def time(self) -> int: ...
-    @property
-    def kind(self) -> str: ...
-    @property
-    def location(self) -> Location: ...
-    @property
-    def node(self) -> Optional[int]: ...
-    @property
-    def text(self) -> Optional[str]: ...
-    @property
-    def value(self) -> Union[int, float, None]: ...
-    @property
-    def unit(self) -> Optional[str]: ...
-    @property
-    def weight(self) -> Optional[int]: ...
-    @property
-    def since(self) -> Optional[int]: ...
-    @property
-    def until(self) -> Optional[int]: ...
-    @property
-    def blocked(self) -> Optional[int]: ...
-    @property
-    def message(self) -> Optional[str]: ...
-    @property
-    def handle(self) -> Optional[int]: ...
-    @property
-    def peer(self) -> Optional[int]: ...
-    @property
-    def tag(self) -> Optional[int]: ...
-    @property
-    def sent(self) -> Optional[int]: ...
-    @property
-    def received(self) -> Optional[int]: ...
-    @property
-    def offset(self) -> Optional[int]: ...
-    @property
-    def request(self) -> Optional[int]: ...
-    @property
-    def metrics(self) -> Optional[Dict[str, int]]: ...
+    time: Final[int]
+    kind: Final[str]
+    location: Final[Location]
+    node: Final[Optional[int]]
+    text: Final[Optional[str]]
+    value: Final[Union[int, float, None]]
+    unit: Final[Optional[str]]
+    weight: Final[Optional[int]]
+    since: Final[Optional[int]]
+    until: Final[Optional[int]]
+    blocked: Final[Optional[int]]
+    message: Final[Optional[str]]
+    handle: Final[Optional[int]]
+    peer: Final[Optional[int]]
+    tag: Final[Optional[int]]
+    sent: Final[Optional[int]]
+    received: Final[Optional[int]]
+    offset: Final[Optional[int]]
+    request: Final[Optional[int]]
+    metrics: Final[Optional[Dict[str, int]]]
 
 @final
 class Row(Tuple[Any, ...]):
     _fields: Tuple[str, ...]
-    @property
-    def parent(self) -> int: ...
-    @property
-    def depth(self) -> int: ...
-    @property
-    def kind(self) -> str: ...
-    @property
-    def name(self) -> str: ...
-    @property
-    def file(self) -> str: ...
-    @property
-    def line(self) -> int: ...
-    @property
-    def module(self) -> str: ...
-    @property
-    def calls(self) -> int: ...
-    @property
-    def skipped(self) -> int: ...
-    @property
-    def samples(self) -> int: ...
-    @property
-    def inclusive(self) -> int: ...
-    @property
-    def exclusive(self) -> int: ...
-    @property
-    def blocked(self) -> int: ...
-    @property
-    def python(self) -> bool: ...
-    @property
-    def guess(self) -> bool: ...
-    @property
-    def demoted(self) -> bool: ...
-    @property
-    def metrics_inclusive(self) -> Dict[str, int]: ...
-    @property
-    def metrics_exclusive(self) -> Dict[str, int]: ...
+    parent: Final[int]
+    depth: Final[int]
+    kind: Final[str]
+    name: Final[str]
+    file: Final[str]
+    line: Final[int]
+    module: Final[str]
+    calls: Final[int]
+    skipped: Final[int]
+    samples: Final[int]
+    inclusive: Final[int]
+    exclusive: Final[int]
+    blocked: Final[int]
+    python: Final[bool]
+    guess: Final[bool]
+    demoted: Final[bool]
+    metrics_inclusive: Final[Dict[str, int]]
+    metrics_exclusive: Final[Dict[str, int]]
 
 # For hybrid._experiment. Locations are pairs of indices: of the process, and in it.
 

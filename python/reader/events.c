@@ -84,14 +84,6 @@ static PyObject *location_object(struct events *events, const struct hyb_locatio
 	return events->last_object;
 }
 
-static void fill_time(struct filler *f, uint64_t time)
-{
-	if (time == HYB_TIME_UNKNOWN)
-		fill_none(f);
-	else
-		fill_number(f, time);
-}
-
 static void fill_counter(struct filler *f, const struct hyb_event *event)
 {
 	if (event->is_double)
@@ -108,7 +100,7 @@ static void fill_rest(struct filler *f, Py_ssize_t end)
 		fill_none(f);
 }
 
-/* A field of MPI, None where it is `none`. */
+/* A number, None where it is `none`. */
 static void fill_unless(struct filler *f, uint64_t number, uint64_t none)
 {
 	if (number == none)
@@ -165,8 +157,8 @@ static PyObject *make_event(struct events *events, const struct hyb_event *event
 	fill_rest(&f, WEIGHT);
 	if (event->kind == HYB_EVENT_SAMPLE) {
 		fill_number(&f, event->weight);
-		fill_time(&f, event->since);
-		fill_time(&f, event->until);
+		fill_unless(&f, event->since, HYB_TIME_UNKNOWN);
+		fill_unless(&f, event->until, HYB_TIME_UNKNOWN);
 		fill_number(&f, event->blocked);
 	}
 	if (hyb_event_is_mpi(event->kind)) {
@@ -247,15 +239,9 @@ static PyObject *location_table(struct experiment *e, PyObject *lists)
 		const struct hyb_process *process = hyb_process_at(e->handle, p);
 		PyObject *list = PySequence_GetItem(lists, (Py_ssize_t)p);
 
-		for (size_t i = 0; dict && list && i < process->location_count; i++) {
-			PyObject *key = PyLong_FromVoidPtr((void *)&process->locations[i]);
-			PyObject *object = PySequence_GetItem(list, (Py_ssize_t)i);
-
-			if (!key || !object || PyDict_SetItem(dict, key, object))
-				Py_CLEAR(dict);
-			Py_XDECREF(key);
-			Py_XDECREF(object);
-		}
+		for (size_t i = 0; dict && list && i < process->location_count; i++)
+			dict_add(&dict, PyLong_FromVoidPtr((void *)&process->locations[i]),
+				PySequence_GetItem(list, (Py_ssize_t)i));
 		if (!list)
 			Py_CLEAR(dict);
 		Py_XDECREF(list);

@@ -103,14 +103,8 @@ static PyObject *experiment_values(PyObject *self, PyObject *none)
 		return NULL;
 	values = hyb_experiment_values(e->handle, &count);
 	dict = PyDict_New();
-	for (size_t i = 0; dict && i < count; i++) {
-		PyObject *key = text(values[i].key), *value = text(values[i].value);
-
-		if (!key || !value || PyDict_SetItem(dict, key, value))
-			Py_CLEAR(dict);
-		Py_XDECREF(key);
-		Py_XDECREF(value);
-	}
+	for (size_t i = 0; dict && i < count; i++)
+		dict_add(&dict, text(values[i].key), text(values[i].value));
 	experiment_end(e);
 	return dict;
 }
@@ -126,13 +120,8 @@ static PyObject *experiment_damage(PyObject *self, PyObject *none)
 		return NULL;
 	count = hyb_damage_count(e->handle);
 	list = PyList_New(0);
-	for (size_t i = 0; list && (damage = hyb_damage_text(e->handle, i)); i++) {
-		PyObject *line = text(damage);
-
-		if (!line || PyList_Append(list, line))
-			Py_CLEAR(list);
-		Py_XDECREF(line);
-	}
+	for (size_t i = 0; list && (damage = hyb_damage_text(e->handle, i)); i++)
+		list_add(&list, text(damage));
 	result = list ? Py_BuildValue("(nN)", (Py_ssize_t)count, list) : NULL;
 	experiment_end(e);
 	return result;

@@ -62,6 +62,10 @@ PyObject *text(const char *string);
 /* The same, kept in `cache`, a dict by address: for strings that occur often. */
 PyObject *cached_text(PyObject *cache, const char *string);
 
+/* Adds to a dict or list, and takes the references; where that fails it is gone. */
+void dict_add(PyObject **dict, PyObject *key, PyObject *value);
+void list_add(PyObject **list, PyObject *value);
+
 /* What metrics of a process are, a dict by name. */
 PyObject *metric_values(const struct hyb_process *process, const int64_t *values);
 

@@ -106,14 +106,6 @@ static int set_item(PyObject *dict, const char *key, PyObject *value)
 	return error;
 }
 
-static int append(PyObject *list, PyObject *value)
-{
-	int error = value ? PyList_Append(list, value) : -1;
-
-	Py_XDECREF(value);
-	return error;
-}
-
 static PyObject *word(const struct words *words, unsigned number)
 {
 	return word_known(words, number) ? PyUnicode_InternFromString(word_key(words, number))
@@ -249,8 +241,7 @@ static PyObject *list_of(const struct hyb_process *process, size_t count,
 	PyObject *list = PyList_New(0);
 
 	for (size_t i = 0; list && i < count; i++)
-		if (append(list, item(process, i)))
-			Py_CLEAR(list);
+		list_add(&list, item(process, i));
 	return list;
 }
 
@@ -279,8 +270,7 @@ PyObject *experiment_processes(PyObject *self, PyObject *none)
 		return NULL;
 	list = PyList_New(0);
 	for (size_t i = 0; list && i < hyb_process_count(e->handle); i++)
-		if (append(list, process_dict(hyb_process_at(e->handle, i))))
-			Py_CLEAR(list);
+		list_add(&list, process_dict(hyb_process_at(e->handle, i)));
 	experiment_end(e);
 	return list;
 }

@@ -40,18 +40,27 @@ PyObject *cached_text(PyObject *cache, const char *string)
 	return result;
 }
 
+void dict_add(PyObject **dict, PyObject *key, PyObject *value)
+{
+	if (!key || !value || PyDict_SetItem(*dict, key, value))
+		Py_CLEAR(*dict);
+	Py_XDECREF(key);
+	Py_XDECREF(value);
+}
+
+void list_add(PyObject **list, PyObject *value)
+{
+	if (!value || PyList_Append(*list, value))
+		Py_CLEAR(*list);
+	Py_XDECREF(value);
+}
+
 PyObject *metric_values(const struct hyb_process *process, const int64_t *values)
 {
 	PyObject *dict = PyDict_New();
 
-	for (size_t i = 0; dict && i < process->metric_count; i++) {
-		PyObject *name = text(process->metrics[i].name), *value = PyLong_FromLongLong(values[i]);
-
-		if (!name || !value || PyDict_SetItem(dict, name, value))
-			Py_CLEAR(dict);
-		Py_XDECREF(name);
-		Py_XDECREF(value);
-	}
+	for (size_t i = 0; dict && i < process->metric_count; i++)
+		dict_add(&dict, text(process->metrics[i].name), PyLong_FromLongLong(values[i]));
 	return dict;
 }
 

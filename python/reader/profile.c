@@ -110,15 +110,9 @@ static PyObject *row_metrics(const struct rows *rows, uint32_t node, bool exclus
 	const struct profile_value *values = rows->values + node * rows->metric_count;
 	PyObject *dict = PyDict_New();
 
-	for (size_t k = 0; dict && k < rows->metric_count; k++) {
-		PyObject *name = cached_text(rows->cache, rows->metrics[k].name);
-		PyObject *value = PyLong_FromLongLong(exclusive ? values[k].exclusive : values[k].inclusive);
-
-		if (!name || !value || PyDict_SetItem(dict, name, value))
-			Py_CLEAR(dict);
-		Py_XDECREF(name);
-		Py_XDECREF(value);
-	}
+	for (size_t k = 0; dict && k < rows->metric_count; k++)
+		dict_add(&dict, cached_text(rows->cache, rows->metrics[k].name),
+			PyLong_FromLongLong(exclusive ? values[k].exclusive : values[k].inclusive));
 	return dict;
 }
 
@@ -157,14 +151,9 @@ static int walk(struct rows *rows, const struct profile_node *nodes)
 	uint32_t i = 0, depth = 0, count = 0;
 
 	for (;;) {
-		PyObject *row;
-		int error;
-
 		rows->number[i] = count++;
-		row = make_row(rows, nodes, i, depth);
-		error = row ? PyList_Append(rows->list, row) : -1;
-		Py_XDECREF(row);
-		if (error)
+		list_add(&rows->list, make_row(rows, nodes, i, depth));
+		if (!rows->list)
 			return -1;
 		if (nodes[i].first_child) {
 			i = nodes[i].first_child;
