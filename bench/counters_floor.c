@@ -5,13 +5,13 @@
  */
 #include <linux/perf_event.h>
 #include <papi.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
-#include <time.h>
 #include <unistd.h>
+
+#include "bench.h"
 
 #define BATCHES 201
 #define READS 1000
@@ -21,33 +21,18 @@ struct floor {
 	uint32_t index; /* of rdpmc, from 1; 0: none */
 };
 
-static double now_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (double)t.tv_sec * 1e9 + (double)t.tv_nsec;
-}
-
-static int by_value(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-
-	return (x > y) - (x < y);
-}
-
 static void measure(const char *name, void (*read_once)(const struct floor *), const struct floor *f)
 {
 	double ns[BATCHES];
 
 	for (int batch = 0; batch < BATCHES; batch++) {
-		double start = now_ns();
+		uint64_t start = now();
 
 		for (int i = 0; i < READS; i++)
 			read_once(f);
-		ns[batch] = (now_ns() - start) / READS;
+		ns[batch] = (double)(now() - start) / READS;
 	}
-	qsort(ns, BATCHES, sizeof(ns[0]), by_value);
+	qsort(ns, BATCHES, sizeof(ns[0]), compare_doubles);
 	printf("%s %.1f\n", name, ns[BATCHES / 2]);
 }
 

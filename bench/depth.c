@@ -10,33 +10,19 @@
 #include <hybrid/hybrid.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
+
+#include "bench.h"
 
 #define NEAR 8
 #define CHUNKS_MAX 10000
 #define CALLS 600 /* of the work in a chunk */
 
-/* Not inlined, cloned or made a jump: each stands as a frame on the stack. */
-/* Nothing may be learnt across the call, or frames vanish. */
-#if defined(__clang__)
-#define FRAME __attribute__((noinline, optnone))
-#else
-#define FRAME __attribute__((noipa))
-#endif
 #define STAYS_A_FRAME() __asm__ volatile("" ::: "memory")
 
 struct work {
 	int probe, chunks, paths;
-	uint64_t ns[CHUNKS_MAX];
+	double ns[CHUNKS_MAX];
 };
-
-static uint64_t cpu_ns(clockid_t clock)
-{
-	struct timespec t;
-
-	clock_gettime(clock, &t);
-	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-}
 
 FRAME static double leaf_add(double x)
 {
@@ -78,7 +64,7 @@ FRAME static double all_chunks(struct work *w)
 	double x = 0;
 
 	for (int chunk = 0; chunk < w->chunks; chunk++) {
-		uint64_t start = cpu_ns(CLOCK_THREAD_CPUTIME_ID);
+		uint64_t start = read_clock(CLOCK_THREAD_CPUTIME_ID);
 
 		if (w->probe)
 			hybrid_enter(&region);
@@ -86,7 +72,7 @@ FRAME static double all_chunks(struct work *w)
 			x += left(NEAR - 1, (unsigned)i * 37 % (unsigned)w->paths, x);
 		if (w->probe)
 			hybrid_leave(&region);
-		w->ns[chunk] = cpu_ns(CLOCK_THREAD_CPUTIME_ID) - start;
+		w->ns[chunk] = (double)(read_clock(CLOCK_THREAD_CPUTIME_ID) - start);
 	}
 	return x;
 }
@@ -99,21 +85,14 @@ FRAME static double down(int frames, struct work *w)
 	return x;
 }
 
-static int compare(const void *a, const void *b)
-{
-	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-
-	return (x > y) - (x < y);
-}
-
-static double middle(uint64_t *ns, int count)
+static double middle(double *ns, int count)
 {
 	double sum = 0;
 	int from = count / 4, to = count - count / 4;
 
-	qsort(ns, (size_t)count, sizeof(*ns), compare);
+	qsort(ns, (size_t)count, sizeof(*ns), compare_doubles);
 	for (int i = from; i < to; i++)
-		sum += (double)ns[i];
+		sum += ns[i];
 	return sum / (to - from);
 }
 
@@ -132,6 +111,6 @@ int main(int argc, char **argv)
 	if (down(depth - NEAR - 3, &work) < 0)
 		return 1;
 	printf("chunk %.0f\n", middle(work.ns, work.chunks));
-	printf("total %llu\n", (unsigned long long)cpu_ns(CLOCK_PROCESS_CPUTIME_ID));
+	printf("total %llu\n", (unsigned long long)read_clock(CLOCK_PROCESS_CPUTIME_ID));
 	return 0;
 }

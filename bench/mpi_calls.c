@@ -6,19 +6,12 @@
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
+
+#include "bench.h"
 
 #define BATCH 1000
 
 static int number;
-
-static double now(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (double)t.tv_sec * 1e9 + (double)t.tv_nsec;
-}
 
 static void probe(void)
 {
@@ -57,11 +50,12 @@ int main(int argc, char **argv)
 		double best = 1e18;
 
 		for (int i = 0; i < batches; i++) {
-			double start = now(), time;
+			uint64_t start = now();
+			double time;
 
 			for (int j = 0; j < BATCH; j++)
 				kinds[k].call();
-			time = (now() - start) / BATCH;
+			time = (double)(now() - start) / BATCH;
 			best = time < best ? time : best;
 		}
 		printf("%s %.2f\n", kinds[k].name, best);

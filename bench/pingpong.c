@@ -8,19 +8,12 @@
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
+
+#include "bench.h"
 
 #define BATCHES_MAX 100000
 
 static double batches[BATCHES_MAX];
-
-static double now(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (double)t.tv_sec * 1e9 + (double)t.tv_nsec;
-}
 
 static void round_trips(int rank, int count, char *data, int bytes)
 {
@@ -33,13 +26,6 @@ static void round_trips(int rank, int count, char *data, int bytes)
 			MPI_Send(data, bytes, MPI_CHAR, 0, 2, MPI_COMM_WORLD);
 		}
 	}
-}
-
-static int compare(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-
-	return (x > y) - (x < y);
 }
 
 int main(int argc, char **argv)
@@ -57,13 +43,13 @@ int main(int argc, char **argv)
 	}
 	round_trips(rank, trips, data, bytes);
 	for (int i = 0; i < count; i++) {
-		double start = now();
+		uint64_t start = now();
 
 		round_trips(rank, trips, data, bytes);
-		batches[i] = (now() - start) / trips / 2;
+		batches[i] = (double)(now() - start) / trips / 2;
 	}
 	if (rank == 0) {
-		qsort(batches, (size_t)count, sizeof(*batches), compare);
+		qsort(batches, (size_t)count, sizeof(*batches), compare_doubles);
 		printf("fastest %.2f\nmedian %.2f\n", batches[0], batches[count / 2]);
 	}
 	MPI_Finalize();

@@ -9,22 +9,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "bench.h"
 #include "hyb_writer.h"
 #include "hybrid/reader.h"
 
 #define PROBES 40
 #define LEAVES 25 /* of each probe */
-
-static double now(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
-}
 
 struct rng {
 	uint64_t state;
@@ -132,12 +124,11 @@ int main(int argc, char **argv)
 		return 2;
 	make(path, records, threads, metrics);
 	for (int complete = 0; complete < 2; complete++) {
-		double best = 1e9;
-		uint64_t count = 0, samples = 0;
+		uint64_t best = UINT64_MAX, count = 0, samples = 0;
 
 		for (int round = 0; round < 3; round++) {
 			struct hyb_experiment *e;
-			double start = now();
+			uint64_t start = now();
 
 			if (hyb_experiment_open(path, &e, NULL))
 				return 1;
@@ -148,7 +139,7 @@ int main(int argc, char **argv)
 		}
 		printf("%-8s threads %u records %llu samples %llu seconds %.3f records/s %.1f million\n",
 			complete ? "complete" : "once", threads, (unsigned long long)count,
-			(unsigned long long)samples, best, (double)count / best / 1e6);
+			(unsigned long long)samples, (double)best / 1e9, (double)count * 1e3 / (double)best);
 	}
 	close(fd);
 	unlink(path);

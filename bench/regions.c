@@ -8,11 +8,8 @@
 #include <hybrid/hybrid.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
 
-#if defined(__x86_64__)
-#include <x86intrin.h>
-#endif
+#include "bench.h"
 
 #define BATCH 2000
 #define NEST 10
@@ -24,32 +21,10 @@ static struct hybrid_region two = HYBRID_REGION_INIT("two", HYBRID_USER);
 static struct hybrid_region nested[NEST], many[MANY];
 static char names[NEST + MANY][16];
 
-static uint64_t now(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-}
-
-/* The clock that the runtime reads. */
-static inline void read_tick(void)
-{
-#if defined(__x86_64__)
-	uint64_t tick = __rdtsc();
-
-	__asm__ volatile("" ::"r"(tick));
-#else
-	now();
-#endif
-}
-
 static void ticks(void)
 {
-	for (int i = 0; i < BATCH; i++) {
-		read_tick();
-		read_tick();
-	}
+	for (int i = 0; i < BATCH; i++)
+		__asm__ volatile("" ::"r"(read_tick()), "r"(read_tick()));
 }
 
 static void clock_reads(void)
@@ -141,13 +116,6 @@ static void name_regions(void)
 	}
 }
 
-static int compare(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-
-	return (x > y) - (x < y);
-}
-
 int main(int argc, char **argv)
 {
 	int rounds = argc > 1 ? atoi(argv[1]) : 100, skip = argc > 2 ? atoi(argv[2]) : rounds / 10;
@@ -165,7 +133,7 @@ int main(int argc, char **argv)
 		}
 	}
 	for (size_t k = 0; k < KINDS; k++) {
-		qsort(&ns[k][skip], (size_t)(rounds - skip), sizeof(double), compare);
+		qsort(&ns[k][skip], (size_t)(rounds - skip), sizeof(double), compare_doubles);
 		printf("%s %.3f\n", kinds[k].name, ns[k][skip + (rounds - skip) / 2]);
 	}
 	return 0;

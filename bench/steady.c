@@ -13,16 +13,11 @@
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "bench.h"
+
 #define THREADS_MAX 1024
-/* Nothing may be learnt across the call, or frames vanish. */
-#if defined(__clang__)
-#define FRAME __attribute__((noinline, optnone))
-#else
-#define FRAME __attribute__((noipa))
-#endif
 
 struct worker {
 	pthread_t thread;
@@ -32,14 +27,6 @@ struct worker {
 	uint64_t calls;
 	double sum;
 };
-
-static uint64_t cpu_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-}
 
 FRAME static double leaf(double x, int n)
 {
@@ -70,10 +57,11 @@ static void *work(void *data)
 {
 	static struct hybrid_region region = HYBRID_REGION_INIT("step", HYBRID_USER);
 	struct worker *w = data;
-	uint64_t start = cpu_ns(), passed = 0, next = 0;
+	uint64_t start = read_clock(CLOCK_THREAD_CPUTIME_ID), passed = 0, next = 0;
 	int inside = 0;
 
-	for (; passed < w->max_ns && w->calls < w->max_calls; passed = cpu_ns() - start, w->calls++) {
+	for (; passed < w->max_ns && w->calls < w->max_calls;
+		passed = read_clock(CLOCK_THREAD_CPUTIME_ID) - start, w->calls++) {
 		if (w->period && passed >= next) {
 			if (inside)
 				hybrid_leave(&region);

@@ -6,22 +6,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/resource.h>
-#include <time.h>
 
+#include "bench.h"
 #include "viewer/snapshot/session.h"
 
 struct result {
 	struct snapshot *snapshot;
 	bool failed;
 };
-
-static double seconds(clockid_t clock)
-{
-	struct timespec t;
-
-	clock_gettime(clock, &t);
-	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
-}
 
 static long peak_kib(void)
 {
@@ -46,7 +38,7 @@ static void loaded(void *data, struct snapshot *snapshot, const char *error)
 static int take(struct session *session, struct work *work, const struct query *query, const char *what,
 	struct result *result)
 {
-	double wall = seconds(CLOCK_MONOTONIC), cpu = seconds(CLOCK_PROCESS_CPUTIME_ID);
+	uint64_t wall = now(), cpu = read_clock(CLOCK_PROCESS_CPUTIME_ID);
 	uint64_t before = result->snapshot ? result->snapshot->serial : 0;
 	struct pollfd fd = {.fd = work_fd(work), .events = POLLIN};
 
@@ -58,8 +50,8 @@ static int take(struct session *session, struct work *work, const struct query *
 	}
 	if (result->failed)
 		return -1;
-	printf("%s_ms %.0f\n%s_cpu_ms %.0f\n", what, (seconds(CLOCK_MONOTONIC) - wall) * 1e3, what,
-		(seconds(CLOCK_PROCESS_CPUTIME_ID) - cpu) * 1e3);
+	printf("%s_ms %.0f\n%s_cpu_ms %.0f\n", what, (double)(now() - wall) / 1e6, what,
+		(double)(read_clock(CLOCK_PROCESS_CPUTIME_ID) - cpu) / 1e6);
 	return 0;
 }
 
@@ -71,7 +63,7 @@ int main(int argc, char **argv)
 	struct work *work = work_new();
 	struct session *session = work ? session_new(&options, work, loaded, &result) : NULL;
 	uint64_t nodes = 0;
-	double start;
+	uint64_t start;
 	int r;
 
 	if (argc < 2 || !session) {
@@ -87,10 +79,10 @@ int main(int argc, char **argv)
 	if (!r)
 		printf("locations %zu\nnodes %llu\ntree %zu\npeak_kib %ld\n", result.snapshot->location_count,
 			(unsigned long long)nodes, profile_count(result.snapshot->profile), peak_kib());
-	start = seconds(CLOCK_MONOTONIC);
+	start = now();
 	snapshot_drop(result.snapshot);
 	session_free(session);
-	printf("close_ms %.0f\n", (seconds(CLOCK_MONOTONIC) - start) * 1e3);
+	printf("close_ms %.0f\n", (double)(now() - start) / 1e6);
 	work_free(work);
 	return r ? 1 : 0;
 }
