@@ -12,6 +12,7 @@
 #include "quality/quality.h"
 
 #define LIST_MAX 3 /* names of a list that are printed */
+#define MANY_UNNAMED 100u /* one sample of so many: a warning */
 
 static void put_commands(struct remarks *remarks, const struct quality *quality)
 {
@@ -128,7 +129,7 @@ static void put_unresolved(struct remarks *remarks, const struct profile *profil
 			*rows[i].module ? path_base(rows[i].module) : "in no module");
 	if (count > LIST_MAX)
 		text_add(&text, ", and in %zu more", count - LIST_MAX);
-	remarks_add(remarks, false, "names", &text);
+	remarks_add(remarks, samples * MANY_UNNAMED >= profile_quality(profile)->samples, "names", &text);
 }
 
 static void add_bytes(struct text *text, uint64_t bytes)
@@ -189,7 +190,7 @@ static void put_probes(struct remarks *remarks, const struct profile_quality *q)
 }
 
 /* A line of its own for a count of processes. */
-static void put_warning(struct remarks *remarks, uint64_t count, const char *one, const char *many)
+static void put_count(struct remarks *remarks, bool warns, uint64_t count, const char *one, const char *many)
 {
 	struct text text = text_begin();
 	char n[FIGURE_SIZE];
@@ -197,7 +198,7 @@ static void put_warning(struct remarks *remarks, uint64_t count, const char *one
 	if (!count)
 		return;
 	text_add(&text, "%s %s", figure_number(count, n), count == 1 ? one : many);
-	remarks_add(remarks, true, "note", &text);
+	remarks_add(remarks, warns, "note", &text);
 }
 
 static void put_binaries(struct remarks *remarks, const char *what, const struct fact_list *paths)
@@ -226,7 +227,7 @@ static void put_damage(struct remarks *remarks, const struct facts *facts)
 			remarks_add(remarks, true, "note", &text);
 		}
 		if (damage->count > LIST_MAX)
-			put_warning(remarks, damage->count - LIST_MAX, "more place is damaged",
+			put_count(remarks, true, damage->count - LIST_MAX, "more place is damaged",
 				"more places are damaged");
 	}
 }
@@ -288,7 +289,7 @@ static void put_killed(struct remarks *remarks, const struct facts *facts)
 {
 	char one[FACTS_KILLED_SIZE], many[FACTS_KILLED_SIZE];
 
-	put_warning(remarks, facts->killed, facts_killed(facts, "process", one),
+	put_count(remarks, true, facts->killed, facts_killed(facts, "process", one),
 		facts_killed(facts, "processes", many));
 }
 
@@ -296,14 +297,14 @@ static void put_facts(struct remarks *remarks, const struct facts *facts, const 
 {
 	put_python(remarks, facts, q);
 	put_killed(remarks, facts);
-	put_warning(remarks, facts->running, "process is still running: this is how far it is",
+	put_count(remarks, false, facts->running, "process is still running: this is how far it is",
 		"processes are still running: this is how far they are");
-	put_warning(remarks, facts->replaced, "process became a program that was not measured (exec)",
+	put_count(remarks, true, facts->replaced, "process became a program that was not measured (exec)",
 		"processes became programs that were not measured (exec)");
-	put_warning(remarks, facts->stopped, "measurement ended before its program",
+	put_count(remarks, true, facts->stopped, "measurement ended before its program",
 		"measurements ended before their programs");
-	put_warning(
-		remarks, q->threads_lost, "thread could not be measured", "threads could not be measured");
+	put_count(remarks, true, q->threads_lost, "thread could not be measured",
+		"threads could not be measured");
 	for (size_t i = 0; i < facts->notes.count; i++)
 		put_note(remarks, &facts->notes.list[i]);
 	put_binaries(remarks, FACTS_CHANGED, &facts->changed);
