@@ -1,12 +1,9 @@
 /* What panes may ask of the application, and its loop. */
-#include "viewer/app/app_main.h"
-
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "viewer/app/app_state.h"
-#include "viewer/app/panes.h"
 
 #define FIRST_MS 300 /* that an experiment may take to open before the screen appears and shows progress */
 #define PROGRESS_MS 250

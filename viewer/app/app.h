@@ -52,4 +52,7 @@ void app_prompt(struct app *app, const char *question, const char *text,
 /* Draws again soon: a job brought something. */
 void app_redraw(struct app *app);
 
+/* The viewer as a whole: runs until the user leaves. The exit status; after an error a line on stderr. */
+int app_run(const struct view_options *options);
+
 #endif

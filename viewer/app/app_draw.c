@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "viewer/app/app_state.h"
-#include "viewer/app/keys.h"
 
 #define BESIDE_WIDTH 140 /* from here on a side pane stands beside the main one, */
 #define BELOW_HEIGHT 40 /* or below it */

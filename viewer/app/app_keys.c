@@ -9,27 +9,23 @@
 
 static void quit(struct app *app, struct pane *pane)
 {
-	(void)pane;
 	viewer_of(app)->leaving = true;
 }
 
 static void redraw(struct app *app, struct pane *pane)
 {
-	(void)pane;
 	screen_repair(&viewer_of(app)->screen);
 	app_redraw(app);
 }
 
 static void other_pane(struct app *app, struct pane *pane)
 {
-	(void)pane;
 	if (app->side)
 		app->active = app->active == app->side ? app->main : app->side;
 }
 
 static void read_again(struct app *app, struct pane *pane)
 {
-	(void)pane;
 	if (session_load(app->session, &app->query, true))
 		app_say(app, INK_BAD, "out of memory");
 }
@@ -38,7 +34,6 @@ static void switch_mode(struct app *app, struct pane *pane)
 {
 	struct query query;
 
-	(void)pane;
 	if (query_copy(&query, &app->query)) {
 		app_say(app, INK_BAD, "out of memory");
 		return;
@@ -55,23 +50,17 @@ static void switch_mode(struct app *app, struct pane *pane)
 
 static void move_list(struct app *app, struct pane *pane, long rows)
 {
-	struct list *list = pane->class->list ? pane->class->list(pane) : NULL;
-	size_t before;
+	size_t before = pane->list.cursor;
 
-	if (!list)
-		return;
-	before = list->cursor;
-	list_move(list, rows);
-	if (list->cursor != before && pane->class->moved)
+	list_move(&pane->list, rows);
+	if (pane->list.cursor != before && pane->class->moved)
 		pane->class->moved(pane, app);
 	app_redraw(app);
 }
 
-static long page(struct pane *pane)
+static long page(const struct pane *pane)
 {
-	struct list *list = pane->class->list ? pane->class->list(pane) : NULL;
-
-	return list && list->height > 2 ? list->height - 1 : 1;
+	return pane->list.height > 2 ? pane->list.height - 1 : 1;
 }
 
 static void move_up(struct app *app, struct pane *pane)
@@ -192,16 +181,20 @@ static bool is_in(const struct area *area, int y, int x)
 static void mouse_in_pane(
 	struct app *app, struct pane *pane, const struct area *area, const struct event *event)
 {
-	bool wheel = event->button == MOUSE_WHEEL_UP || event->button == MOUSE_WHEEL_DOWN;
+	int y = event->y - area->y;
+	size_t row = pane_row_at(pane, y);
 
-	if (wheel && pane->class->list && pane->class->list(pane)) {
+	if (event->button == MOUSE_WHEEL_UP || event->button == MOUSE_WHEEL_DOWN) {
 		move_list(app, pane, event->button == MOUSE_WHEEL_UP ? -WHEEL_ROWS : WHEEL_ROWS);
 		return;
 	}
-	if (!wheel)
-		app->active = pane;
+	app->active = pane;
+	if (row != LIST_NONE)
+		move_list(app, pane, (long)row - (long)pane->list.cursor);
 	if (pane->class->mouse)
-		pane->class->mouse(pane, app, event->y - area->y, event->x - area->x, event->button);
+		pane->class->mouse(pane, app, y, event->x - area->x, event->button);
+	if (row != LIST_NONE && event->button == MOUSE_DOUBLE)
+		run_binding(app, pane, pane->class->bindings, '\n');
 }
 
 static void handle_mouse(struct viewer *viewer, const struct event *event)

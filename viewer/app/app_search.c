@@ -66,32 +66,49 @@ static bool compile(struct viewer *viewer, const char *text, char ret_why[MESSAG
 	return true;
 }
 
+static bool can_search(struct app *app)
+{
+	if (app->active->class->find || app->active->class->fits)
+		return true;
+	app_say(app, INK_PLAIN, "nothing can be searched here");
+	return false;
+}
+
+/* What is found out of sight stands in the middle then. */
+static bool find_row(struct app *app, struct pane *pane, int direction, bool here)
+{
+	struct list *list = &pane->list;
+	size_t row;
+
+	if (pane->class->find)
+		return pane->class->find(pane, app, direction, here);
+	row = list_find(list, direction, here, pane, app, pane->class->fits);
+	if (row == LIST_NONE)
+		return false;
+	list->cursor = row;
+	list->centre = row < list->top || row >= list->top + (size_t)list->height;
+	return true;
+}
+
 static void find(struct app *app, int direction, bool here)
 {
 	struct pane *pane = app->active;
 
-	if (!pane->class->find)
-		app_say(app, INK_PLAIN, "nothing can be searched here");
-	else if (!app->search)
+	if (!can_search(app))
+		return;
+	if (!app->search)
 		app_say(app, INK_PLAIN, "what is searched for? / asks");
-	else if (!pane->class->find(pane, app, direction, here))
+	else if (!find_row(app, pane, direction, here))
 		app_say(app, INK_WARN, "not found");
 	else if (pane->class->moved)
 		pane->class->moved(pane, app);
 }
 
-static struct list *list_of(struct app *app)
-{
-	return app->active->class->list ? app->active->class->list(app->active) : NULL;
-}
-
 /* Each key begins again where the cursor was. */
 static void go_back(struct app *app)
 {
-	struct list *list = list_of(app);
+	struct list *list = &app->active->list;
 
-	if (!list)
-		return;
 	list_move(list, LONG_MIN);
 	list_move(list, (long)viewer_of(app)->search_cursor);
 	if (app->active->class->moved)
@@ -122,25 +139,18 @@ static void done(struct app *app, const char *text)
 
 void app_search(struct app *app, struct pane *pane)
 {
-	struct list *list = list_of(app);
-
-	(void)pane;
-	if (!app->active->class->find) {
-		app_say(app, INK_PLAIN, "nothing can be searched here");
+	if (!can_search(app))
 		return;
-	}
-	viewer_of(app)->search_cursor = list ? list->cursor : 0;
+	viewer_of(app)->search_cursor = app->active->list.cursor;
 	app_prompt(app, "Search:", "", changed, done);
 }
 
 void app_search_next(struct app *app, struct pane *pane)
 {
-	(void)pane;
 	find(app, 1, false);
 }
 
 void app_search_previous(struct app *app, struct pane *pane)
 {
-	(void)pane;
 	find(app, -1, false);
 }

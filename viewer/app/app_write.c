@@ -57,6 +57,5 @@ static void named(struct app *app, const char *name)
 
 void app_write(struct app *app, struct pane *pane)
 {
-	(void)pane;
 	app_prompt(app, "Write the screen to:", "hybrid-view.txt", NULL, named);
 }

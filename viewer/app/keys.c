@@ -1,7 +1,8 @@
-#include "viewer/app/keys.h"
-
+/* Keys by their names. */
 #include <curses.h>
 #include <stdio.h>
+
+#include "viewer/app/pane.h"
 
 static const struct {
 	int key;

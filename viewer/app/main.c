@@ -2,7 +2,7 @@
 #include <locale.h>
 #include <stdio.h>
 
-#include "viewer/app/app_main.h"
+#include "viewer/app/app.h"
 #include "viewer/app/guard.h"
 #include "viewer/app/screen.h"
 

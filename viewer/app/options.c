@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/argument.h"
-#include "viewer/app/panes.h"
+#include "viewer/app/pane.h"
 
 enum {
 	OPTION_MAP = 256,

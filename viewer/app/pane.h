@@ -17,12 +17,16 @@ struct pane;
 struct list {
 	size_t cursor, top, count; /* top: first row that is visible */
 	int height; /* rows that are visible */
+	bool centre; /* list_set() scrolls the cursor to the middle */
 };
 
 /* Keeps cursor and top where they are as far as possible. */
 void list_set(struct list *list, size_t count, int height);
 /* Moves the cursor, so that it is visible; stops at the ends (LONG_MIN, LONG_MAX: goes there). */
 void list_move(struct list *list, long rows);
+
+/* Moves the cursor to a row, which stands in the middle from the next list_set() on. */
+void list_go(struct list *list, size_t row);
 
 /* Scrolls until the cursor is in the middle, as far as that goes. */
 void list_centre(struct list *list);
@@ -35,6 +39,10 @@ size_t list_find(const struct list *list, int direction, bool here, struct pane 
 	bool (*fits)(struct pane *pane, struct app *app, size_t row));
 
 #define KEY_CTRL(letter) ((letter)&0x1f)
+#define KEY_TEXT 12
+
+/* "F1", "Enter", "^L", "x": a key by its name; the buffer is returned. */
+const char *key_text(int key, char text[KEY_TEXT]);
 
 /*
  * A key and what it does: of this table keys are bound, the help screen is made, and the key line at the
@@ -62,13 +70,14 @@ struct pane_class {
 	/* Why there is nothing to see ("no trace: measure with --trace"), or NULL. */
 	const char *(*empty)(struct pane *pane, struct app *app);
 	void (*draw)(struct pane *pane, struct app *app, const struct area *area);
-	/* The application binds arrows, pages, Home and End for a pane that has a list, and calls moved()
-	 * when the cursor moved. */
-	struct list *(*list)(struct pane *pane);
+	/* The cursor of the list moved. Arrows, pages, Home, End, the wheel and clicks on rows are bound by
+	 * the application; a double click does what Enter does. */
 	void (*moved)(struct pane *pane, struct app *app);
-	/* Row and column in the area that was drawn last; buttons as MOUSE_*. */
+	/* A click, beside that: row and column in the area that was drawn last; MOUSE_CLICK or _DOUBLE. */
 	void (*mouse)(struct pane *pane, struct app *app, int y, int x, unsigned button);
-	/* Search: goes to the next (direction 1) or previous (-1) row that fits the expression, beginning
+	/* Search: whether a row of the list fits the expression. */
+	bool (*fits)(struct pane *pane, struct app *app, size_t row);
+	/* Or, if that is not all: goes to the next (direction 1) or previous (-1) place that fits, beginning
 	 * with the one of the cursor if `here`. False: there is none. */
 	bool (*find)(struct pane *pane, struct app *app, int direction, bool here);
 	const struct binding *bindings; /* ends with zeros; go before the application's own */
@@ -81,9 +90,18 @@ struct pane {
 	const struct pane_class *class;
 	unsigned changed; /* update() is due */
 	int height, width; /* of the area drawn last */
+	struct list list;
+	int first; /* line of that area in which the list's rows begin */
 };
+
+/* The row of the list in a line of the area, or LIST_NONE. */
+size_t pane_row_at(const struct pane *pane, int y);
 
 extern const struct pane_class tree_pane, reverse_pane, flat_pane, diff_pane, source_pane, assembly_pane,
 	locations_pane, timeline_pane, communication_pane, quality_pane, findings_pane, help_pane;
+
+/* All of them, in the order of their tabs. */
+extern const struct pane_class *const pane_classes[];
+extern const size_t pane_class_count;
 
 #endif

@@ -1,5 +1,4 @@
-/* All panes, in the order of their tabs. */
-#include "viewer/app/panes.h"
+#include "viewer/app/pane.h"
 
 const struct pane_class *const pane_classes[] = {
 	&tree_pane,

@@ -175,7 +175,6 @@ void screen_stop(struct screen *screen)
 
 void screen_size(const struct screen *screen, int *ret_width, int *ret_height)
 {
-	(void)screen;
 	getmaxyx(stdscr, *ret_height, *ret_width);
 }
 
@@ -225,7 +224,6 @@ void screen_show(struct screen *screen, const struct canvas *canvas, int cursor_
 
 void screen_repair(struct screen *screen)
 {
-	(void)screen;
 	clearok(curscr, TRUE);
 }
 

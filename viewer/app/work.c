@@ -151,8 +151,12 @@ void work_post(struct work *work, struct job *job)
 
 void work_cancel(struct work *work, struct job *job)
 {
-	(void)work;
 	atomic_store(&job->stop, true);
+}
+
+bool job_is_stopped(void *job)
+{
+	return atomic_load(&((struct job *)job)->stop);
 }
 
 int work_fd(const struct work *work)

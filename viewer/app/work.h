@@ -37,6 +37,9 @@ void work_cancel(struct work *work, struct job *job); /* its done() is still cal
 int work_fd(const struct work *work);
 void work_finish(struct work *work);
 
+/* Whether it is to stop: for analysis_watch, of which the job is the data. */
+bool job_is_stopped(void *job);
+
 /* The job that runs, or NULL. */
 const struct job *work_running(const struct work *work);
 

@@ -16,18 +16,11 @@ struct judgement {
 	struct side base, side;
 };
 
-static bool is_stopped(void *data)
-{
-	const struct job *job = data;
-
-	return atomic_load(&job->stop);
-}
-
 /* Those from `from` to below `to`. 0 or HYB_ENOMEM. */
 static int gather(struct side *side, const struct profile *profile, const struct snapshot *snapshot,
 	size_t from, size_t to, const struct selection *part, const struct job *job)
 {
-	const struct analysis_watch stop = {is_stopped, (void *)job};
+	const struct analysis_watch stop = {job_is_stopped, (void *)job};
 	struct quality *quality = &side->quality;
 
 	side->profile = profile;

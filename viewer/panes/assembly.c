@@ -10,16 +10,19 @@
 #define SCROLL 8 /* columns */
 #define SCROLL_MAX 400
 
+struct assembly_job {
+	struct job job;
+	struct app *app;
+	struct assembly_pane *pane;
+	struct snapshot *snapshot; /* kept */
+	struct assembly_request request; /* with strings of its own */
+	int result; /* of assembly_make() */
+	struct assembly assembly;
+};
+
 static struct assembly_pane *self(struct pane *pane)
 {
 	return (struct assembly_pane *)pane;
-}
-
-static void go_to(struct assembly_pane *p, size_t row)
-{
-	p->list.count = p->assembly.count;
-	p->list.cursor = row;
-	p->centre = true;
 }
 
 /* Of the line that was asked for, else of the function's own instructions, else of all: the hottest. */
@@ -43,41 +46,82 @@ static size_t hottest(const struct assembly_pane *p)
 	return best;
 }
 
-static void finished(void *owner, struct assembly_load *load)
-{
-	struct assembly_pane *p = owner;
+/* --------------------------------------------------------------- loading */
 
-	p->load = NULL;
-	app_redraw(p->app);
-	if (!load)
-		return;
-	p->failed = load->result;
+static void job_free(struct assembly_job *j)
+{
+	snapshot_drop(j->snapshot);
+	assembly_release(&j->assembly);
+	free((char *)j->request.name);
+	free((char *)j->request.file);
+	free((char *)j->request.module);
+	free(j);
+}
+
+static void run(struct job *job)
+{
+	struct assembly_job *j = (struct assembly_job *)job;
+
+	j->result = assembly_make(j->snapshot, &j->request, &job->stop, &j->assembly);
+}
+
+static void take(struct assembly_pane *p, struct assembly_job *j)
+{
+	p->failed = j->result;
 	if (p->failed)
 		return;
 	assembly_release(&p->assembly);
-	p->assembly = load->assembly;
-	load->assembly = (struct assembly){0};
-	p->total = profile_quality(load->snapshot->profile)->samples;
+	p->assembly = j->assembly;
+	j->assembly = (struct assembly){0};
+	p->total = profile_quality(j->snapshot->profile)->samples;
 	p->made = true;
 	if (p->go)
-		go_to(p, hottest(p));
+		list_go(&p->pane.list, hottest(p));
 	p->go = false;
+}
+
+static void done(struct job *job, bool cancelled)
+{
+	struct assembly_job *j = (struct assembly_job *)job;
+	struct assembly_pane *p = j->pane;
+
+	if (p->job == j)
+		p->job = NULL;
+	if (!cancelled)
+		take(p, j);
+	app_redraw(j->app);
+	job_free(j);
 }
 
 static void start(struct assembly_pane *p, struct app *app)
 {
-	struct assembly_request request = {.name = p->name,
-		.file = p->file,
-		.module = p->module,
-		.line = p->line,
-		.node = p->node,
-		.probe = app->focus.kind == PROFILE_PROBE,
-		.att = p->att};
+	struct assembly_job *j = calloc(1, sizeof(*j));
 
-	assembly_load_leave(app->work, p->load);
+	if (p->job)
+		work_cancel(app->work, &p->job->job);
+	p->job = NULL;
 	p->serial = app->snapshot->serial;
-	p->load = assembly_load_start(app->work, app->snapshot, &request, p, finished);
-	p->failed = !p->load;
+	p->failed = true;
+	if (!j)
+		return;
+	*j = (struct assembly_job){.job = {.text = "disassembling", .run = run, .done = done},
+		.app = app,
+		.pane = p,
+		.snapshot = snapshot_keep(app->snapshot),
+		.request = {.name = strdup(p->name),
+			.file = strdup(p->file),
+			.module = strdup(p->module),
+			.line = p->line,
+			.node = p->node,
+			.probe = app->focus.kind == PROFILE_PROBE,
+			.att = p->att}};
+	if (!j->request.name || !j->request.file || !j->request.module) {
+		job_free(j);
+		return;
+	}
+	p->failed = false;
+	p->job = j;
+	work_post(app->work, &j->job);
 }
 
 static bool is_code(const struct focus *focus)
@@ -117,7 +161,6 @@ static void update(struct pane *pane, struct app *app, unsigned changed)
 	struct assembly_pane *p = self(pane);
 	bool other;
 
-	(void)changed;
 	if (!app->snapshot || !is_code(&app->focus))
 		return;
 	other = take_focus(p, &app->focus, app->snapshot);
@@ -149,13 +192,7 @@ static const char *empty(struct pane *pane, struct app *app)
 
 static void draw(struct pane *pane, struct app *app, const struct area *area)
 {
-	(void)app;
 	assembly_draw(self(pane), area);
-}
-
-static struct list *list(struct pane *pane)
-{
-	return &self(pane)->list;
 }
 
 /* ------------------------------------------------------------------- keys */
@@ -166,12 +203,12 @@ static void hot(struct app *app, struct assembly_pane *p, int direction)
 	uint64_t least = a->most / HOT_PART;
 
 	for (size_t i = 1; i < a->count; i++) {
-		size_t at = direction > 0 ? p->list.cursor + i : p->list.cursor - i;
+		size_t at = direction > 0 ? p->pane.list.cursor + i : p->pane.list.cursor - i;
 
 		if (at >= a->count)
 			break;
 		if (!a->items[at].heading && a->items[at].samples && a->items[at].samples >= least) {
-			go_to(p, at);
+			list_go(&p->pane.list, at);
 			return;
 		}
 	}
@@ -192,9 +229,8 @@ static void go_hottest(struct app *app, struct pane *pane)
 {
 	struct assembly_pane *p = self(pane);
 
-	(void)app;
 	if (p->assembly.count)
-		go_to(p, hottest(p));
+		list_go(&p->pane.list, hottest(p));
 }
 
 static void follow(struct app *app, struct pane *pane)
@@ -203,12 +239,12 @@ static void follow(struct app *app, struct pane *pane)
 	const struct assembly *a = &p->assembly;
 	const struct code_item *from;
 
-	if (p->list.cursor >= a->count)
+	if (p->pane.list.cursor >= a->count)
 		return;
-	from = &a->items[p->list.cursor];
+	from = &a->items[p->pane.list.cursor];
 	for (size_t i = 0; from->target && i < a->count; i++)
 		if (!a->items[i].heading && a->items[i].address == from->target) {
-			go_to(p, i);
+			list_go(&p->pane.list, i);
 			return;
 		}
 	app_say(app, INK_PLAIN, "%s",
@@ -229,7 +265,6 @@ static void scroll_left(struct app *app, struct pane *pane)
 {
 	struct assembly_pane *p = self(pane);
 
-	(void)app;
 	p->left = p->left > SCROLL ? p->left - SCROLL : 0;
 }
 
@@ -237,54 +272,21 @@ static void scroll_right(struct app *app, struct pane *pane)
 {
 	struct assembly_pane *p = self(pane);
 
-	(void)app;
 	if (p->left < SCROLL_MAX)
 		p->left += SCROLL;
 }
 
-static void mouse(struct pane *pane, struct app *app, int y, int x, unsigned button)
-{
-	struct assembly_pane *p = self(pane);
-	long row = y - (pane->height - p->list.height);
-
-	(void)x;
-	if (row < 0 || row >= p->list.height || p->list.top + (size_t)row >= p->list.count)
-		return;
-	p->list.cursor = p->list.top + (size_t)row;
-	if (button == MOUSE_DOUBLE)
-		follow(app, pane);
-}
-
 static bool fits(struct pane *pane, struct app *app, size_t row)
 {
-	return !regexec(app->search, self(pane)->assembly.items[row].text, 0, NULL, 0);
-}
+	const struct assembly *a = &self(pane)->assembly; /* may be another one than was drawn */
 
-static bool find(struct pane *pane, struct app *app, int direction, bool here)
-{
-	struct assembly_pane *p = self(pane);
-	size_t at;
-
-	p->list.count = p->assembly.count;
-	at = list_find(&p->list, direction, here, pane, app, fits);
-	if (at == LIST_NONE)
-		return false;
-	p->list.cursor = at;
-	p->centre = at < p->list.top || at >= p->list.top + (size_t)p->list.height;
-	return true;
-}
-
-static int init(struct pane *pane, struct app *app)
-{
-	self(pane)->app = app;
-	return 0;
+	return row < a->count && !regexec(app->search, a->items[row].text, 0, NULL, 0);
 }
 
 static void release(struct pane *pane, struct app *app)
 {
 	struct assembly_pane *p = self(pane);
 
-	assembly_load_leave(app->work, p->load);
 	assembly_release(&p->assembly);
 	free(p->name);
 	free(p->file);
@@ -308,13 +310,10 @@ const struct pane_class assembly_pane = {
 	.key = 'a',
 	.side = true,
 	.size = sizeof(struct assembly_pane),
-	.init = init,
 	.release = release,
 	.update = update,
 	.empty = empty,
 	.draw = draw,
-	.list = list,
-	.mouse = mouse,
-	.find = find,
+	.fits = fits,
 	.bindings = bindings,
 };

@@ -3,13 +3,11 @@
 #define HYB_PANE_ASSEMBLY_H
 
 #include "viewer/app/app.h"
-#include "viewer/model/assembly_load.h"
+#include "viewer/model/assembly.h"
 
 struct assembly_pane {
 	struct pane pane;
-	struct app *app; /* is redrawn when a job is done */
-	struct list list; /* rows: items of `assembly` */
-	struct assembly_load *load; /* under way, or NULL */
+	struct assembly_job *job; /* under way, or NULL */
 	struct assembly assembly;
 	bool made; /* there is one */
 	bool failed; /* no memory for it */
@@ -20,7 +18,7 @@ struct assembly_pane {
 	unsigned line;
 	uint32_t node;
 	bool att; /* syntax of AT&T */
-	bool go, centre; /* to the hottest instruction; to the middle */
+	bool go; /* to the hottest instruction */
 	int left; /* columns that are scrolled out */
 	char why[300]; /* it is empty */
 };

@@ -123,7 +123,7 @@ static void draw_instruction(
 	const struct assembly_pane *p, const struct area *area, int y, const struct columns *c, size_t row)
 {
 	const struct assembly *a = &p->assembly;
-	const struct code_item *item = &a->items[row], *cursor = &a->items[p->list.cursor];
+	const struct code_item *item = &a->items[row], *cursor = &a->items[p->pane.list.cursor];
 	unsigned ink = item->at_line ? INK_BOLD : a->inlined && !item->of_function ? INK_DIM : INK_PLAIN;
 	int end = c->place ? c->place : area->width;
 	struct area text = {area->canvas, area->y, area->x + c->text, area->height, end - c->text};
@@ -186,19 +186,16 @@ void assembly_draw(struct assembly_pane *p, const struct area *area)
 	y = draw_title(p, area);
 	draw_columns(area, y++, &columns);
 	rows = area->height - y;
-	list_set(&p->list, a->count, rows);
-	if (p->centre && rows > 0) {
-		list_centre(&p->list);
-		p->centre = false;
-	}
-	for (int i = 0; i < rows && p->list.top + (size_t)i < a->count; i++) {
-		size_t row = p->list.top + (size_t)i;
+	p->pane.first = y;
+	list_set(&p->pane.list, a->count, rows);
+	for (int i = 0; i < rows && p->pane.list.top + (size_t)i < a->count; i++) {
+		size_t row = p->pane.list.top + (size_t)i;
 
 		if (a->items[row].heading)
 			draw_heading(area, y + i, &a->items[row]);
 		else
 			draw_instruction(p, area, y + i, &columns, row);
-		if (row == p->list.cursor)
+		if (row == p->pane.list.cursor)
 			canvas_reverse(area, y + i, 0, area->width);
 	}
 }

@@ -22,7 +22,6 @@ static const char *const measure_names[MEASURES] = {"messages", "bytes", "time"}
 
 struct communication_pane {
 	struct pane pane;
-	struct list list;
 	struct snapshot *snapshot; /* whose profile's traffic shows: */
 	uint64_t *worlds;
 	size_t world_count;
@@ -82,7 +81,6 @@ static void update(struct pane *pane, struct app *app, unsigned changed)
 	const struct profile_flow *flows;
 	bool whole = true;
 
-	(void)changed;
 	if (!app->snapshot || app->snapshot == p->snapshot)
 		return;
 	forget(p);
@@ -100,7 +98,6 @@ static void update(struct pane *pane, struct app *app, unsigned changed)
 
 static void release(struct pane *pane, struct app *app)
 {
-	(void)app;
 	forget(of(pane));
 }
 
@@ -204,10 +201,10 @@ static void draw_cell(
 
 static void draw_cursor(const struct communication_pane *p, const struct area *area)
 {
-	const struct profile_side *cell = cell_at(p, p->list.cursor, p->column);
+	const struct profile_side *cell = cell_at(p, p->pane.list.cursor, p->column);
 	char from[FIGURE_SIZE], to[FIGURE_SIZE], messages[FIGURE_SIZE], bytes[FIGURE_SIZE], time[FIGURE_SIZE];
 
-	name_block(&p->matrix, p->list.cursor, from);
+	name_block(&p->matrix, p->pane.list.cursor, from);
 	name_block(&p->matrix, p->column, to);
 	canvas_printf(area, area->height - 1, 0, INK_BOLD, "from %s to %s: %s messages, %s bytes, %s", from,
 		to, figure_number(cell->messages, messages), figure_number(cell->bytes, bytes),
@@ -240,17 +237,17 @@ static void draw_matrix(struct communication_pane *p, const struct area *area)
 		return;
 	}
 	p->column = p->column < p->matrix.side ? p->column : p->matrix.side - 1;
-	list_set(&p->list, p->matrix.side, area->height - HEAD - 1);
+	list_set(&p->pane.list, p->matrix.side, area->height - HEAD - 1);
 	draw_head(p, area);
-	for (int i = 0; i < p->list.height && p->list.top + (size_t)i < p->matrix.side; i++) {
-		size_t row = p->list.top + (size_t)i;
+	for (int i = 0; i < p->pane.list.height && p->pane.list.top + (size_t)i < p->matrix.side; i++) {
+		size_t row = p->pane.list.top + (size_t)i;
 
 		name_block(&p->matrix, row, text);
 		canvas_printf(area, HEAD + i, 0, INK_DIM, "%*s", LABEL, text);
 		for (size_t c = 0; c < p->matrix.side; c++)
 			draw_cell(p, area, HEAD + i, LABEL + (int)c * p->width,
 				measured(p, cell_at(p, row, c)));
-		if (row == p->list.cursor)
+		if (row == p->pane.list.cursor)
 			canvas_reverse(area, HEAD + i, LABEL + (int)p->column * p->width, p->width);
 	}
 	draw_cursor(p, area);
@@ -270,13 +267,14 @@ static void draw_sizes(struct communication_pane *p, const struct area *area)
 	canvas_printf(area, 0, 0, INK_BOLD, "sizes of messages: %s of each, from that size to the next",
 		measure_names[p->measure]);
 	canvas_printf(area, 1, 0, INK_DIM, "%8s", "size");
-	list_set(&p->list, rows, area->height - HEAD);
+	list_set(&p->pane.list, rows, area->height - HEAD);
 	for (unsigned g = 0; g < TRAFFIC_GROUPS; g++) {
 		if (!s->sums[g].messages)
 			continue;
 		canvas_printf(area, 1, x, INK_DIM, "%12s", names[g]);
-		for (int i = 0; i < p->list.height && p->list.top + (size_t)i < rows; i++) {
-			const struct profile_side *side = &s->classes[s->first + p->list.top + (size_t)i][g];
+		for (int i = 0; i < p->pane.list.height && p->pane.list.top + (size_t)i < rows; i++) {
+			const struct profile_side *side =
+				&s->classes[s->first + p->pane.list.top + (size_t)i][g];
 			uint64_t all = measured(p, &s->sums[g]);
 			double share = all ? (double)measured(p, side) / (double)all : 0;
 
@@ -287,18 +285,18 @@ static void draw_sizes(struct communication_pane *p, const struct area *area)
 		}
 		x += area->width >= 120 ? 20 : 12;
 	}
-	for (int i = 0; i < p->list.height && p->list.top + (size_t)i < rows; i++)
+	for (int i = 0; i < p->pane.list.height && p->pane.list.top + (size_t)i < rows; i++)
 		canvas_printf(area, HEAD + i, 0, INK_PLAIN, "%8s",
-			traffic_size_name(s->first + (unsigned)p->list.top + (unsigned)i, text));
+			traffic_size_name(s->first + (unsigned)p->pane.list.top + (unsigned)i, text));
 }
 
 static void draw_pairs(struct communication_pane *p, const struct area *area)
 {
 	canvas_text(area, 0, 0, INK_BOLD, "largest pairs, most bytes first");
 	canvas_text(area, 1, 0, INK_DIM, "    from      to    msgs   bytes    mean     sending   receiving");
-	list_set(&p->list, p->pair_count, area->height - HEAD);
-	for (int i = 0; i < p->list.height && p->list.top + (size_t)i < p->pair_count; i++) {
-		const struct profile_flow *f = &p->pairs[p->list.top + (size_t)i];
+	list_set(&p->pane.list, p->pair_count, area->height - HEAD);
+	for (int i = 0; i < p->pane.list.height && p->pane.list.top + (size_t)i < p->pair_count; i++) {
+		const struct profile_flow *f = &p->pairs[p->pane.list.top + (size_t)i];
 		struct profile_side side = traffic_of(f);
 		char a[FIGURE_SIZE], b[FIGURE_SIZE], n[FIGURE_SIZE], bytes[FIGURE_SIZE], mean[FIGURE_SIZE];
 		char sending[FIGURE_SIZE], receiving[FIGURE_SIZE];
@@ -309,7 +307,7 @@ static void draw_pairs(struct communication_pane *p, const struct area *area)
 			figure_count(side.messages ? side.bytes / side.messages : 0, mean),
 			figure_duration(f->sent.time, sending), figure_duration(f->received.time, receiving),
 			f->kind == PROFILE_ONE_SIDED ? "  one-sided" : "");
-		if (p->list.top + (size_t)i == p->list.cursor)
+		if (p->pane.list.top + (size_t)i == p->pane.list.cursor)
 			canvas_reverse(area, HEAD + i, 0, area->width);
 	}
 }
@@ -320,7 +318,7 @@ static void draw(struct pane *pane, struct app *app, const struct area *area)
 		draw_matrix, draw_sizes, draw_pairs};
 	struct communication_pane *p = of(pane);
 
-	(void)app;
+	pane->first = HEAD;
 	if (p->snapshot)
 		draws[p->view](p, area);
 }
@@ -329,15 +327,13 @@ static void draw(struct pane *pane, struct app *app, const struct area *area)
 
 static void next_measure(struct app *app, struct pane *pane)
 {
-	(void)app;
 	of(pane)->measure = (of(pane)->measure + 1) % MEASURES;
 }
 
 static void next_view(struct app *app, struct pane *pane)
 {
-	(void)app;
 	of(pane)->view = (of(pane)->view + 1) % VIEWS;
-	list_move(&of(pane)->list, LONG_MIN);
+	list_move(&pane->list, LONG_MIN);
 }
 
 static void next_world(struct app *app, struct pane *pane)
@@ -355,31 +351,19 @@ static void next_world(struct app *app, struct pane *pane)
 
 static void left(struct app *app, struct pane *pane)
 {
-	(void)app;
 	of(pane)->column -= of(pane)->column > 0;
 }
 
 static void right(struct app *app, struct pane *pane)
 {
-	(void)app;
 	of(pane)->column += of(pane)->column + 1 < of(pane)->matrix.side;
-}
-
-static struct list *list(struct pane *pane)
-{
-	return &of(pane)->list;
 }
 
 static void mouse(struct pane *pane, struct app *app, int y, int x, unsigned button)
 {
 	struct communication_pane *p = of(pane);
 
-	(void)app;
-	(void)button;
-	if (y < HEAD || p->list.top + (size_t)(y - HEAD) >= p->list.count)
-		return;
-	list_move(&p->list, (long)(p->list.top + (size_t)(y - HEAD)) - (long)p->list.cursor);
-	if (p->view == MATRIX && p->matrix.side && x >= LABEL &&
+	if (pane_row_at(pane, y) != LIST_NONE && p->view == MATRIX && p->matrix.side && x >= LABEL &&
 		(size_t)((x - LABEL) / p->width) < p->matrix.side)
 		p->column = (size_t)((x - LABEL) / p->width);
 }
@@ -402,7 +386,6 @@ const struct pane_class communication_pane = {
 	.update = update,
 	.empty = empty,
 	.draw = draw,
-	.list = list,
 	.mouse = mouse,
 	.bindings = bindings,
 };

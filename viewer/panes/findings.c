@@ -21,7 +21,6 @@ struct findings_job {
 
 struct findings_pane {
 	struct pane pane;
-	struct list list;
 	struct findings_job *pending; /* NULL: none */
 	struct findings_job *last; /* whose findings show; NULL: none */
 	struct live live; /* when a run that goes on is looked at again */
@@ -34,16 +33,11 @@ static struct findings_pane *of(struct pane *pane)
 
 /* ------------------------------------------------------------------ data */
 
-static bool is_stopped(void *data)
-{
-	return atomic_load(&((struct job *)data)->stop);
-}
-
 static void run(struct job *job)
 {
 	struct findings_job *own = (struct findings_job *)job;
 	const struct snapshot *s = own->snapshot;
-	const struct analysis_watch watch = {is_stopped, job};
+	const struct analysis_watch watch = {job_is_stopped, job};
 	struct hyb_experiment **experiments = calloc(s->base_from + 1, sizeof(struct hyb_experiment *));
 
 	if (!experiments) {
@@ -79,7 +73,7 @@ static void done(struct job *job, bool cancelled)
 	live_read(&p->live, own->snapshot->running, job->cost);
 	job_free(p->last);
 	p->last = own;
-	list_set(&p->list, own->findings.count, p->list.height);
+	list_set(&p->pane.list, own->findings.count, p->pane.list.height);
 	p->pane.changed |= CHANGED_SNAPSHOT; /* there may be a newer one */
 	app_redraw(own->app);
 }
@@ -106,7 +100,6 @@ static void update(struct pane *pane, struct app *app, unsigned changed)
 	struct findings_pane *p = of(pane);
 	struct snapshot *s = app->snapshot;
 
-	(void)changed;
 	if (!s || s->base || (p->pending && (p->pending->snapshot == s || s->running)) ||
 		(!p->pending && p->last && p->last->snapshot == s) ||
 		(p->last && s->running && live_wait(&p->live) > 0))
@@ -124,7 +117,7 @@ static const char *empty(struct pane *pane, struct app *app)
 		return "findings are of one measurement: leave --diff out";
 	if (!p->last)
 		return NULL;
-	return p->last->error.code ? p->last->error.text : p->list.count ? NULL : "nothing was found";
+	return p->last->error.code ? p->last->error.text : p->pane.list.count ? NULL : "nothing was found";
 }
 
 /* ------------------------------------------------------------------ drawing */
@@ -171,17 +164,17 @@ static void draw(struct pane *pane, struct app *app, const struct area *area)
 	const struct findings *findings = p->last ? &p->last->findings : NULL;
 	int half = area->height / 2, y = 0;
 
-	(void)app;
 	if (!findings || !findings->count)
 		return;
-	list_set(&p->list, findings->count, findings->count < (size_t)half ? (int)findings->count : half);
-	for (; y < p->list.height; y++)
-		put_row(area, y, &findings->items[p->list.top + (size_t)y]);
-	canvas_reverse(area, (int)(p->list.cursor - p->list.top), 0, area->width);
+	list_set(
+		&p->pane.list, findings->count, findings->count < (size_t)half ? (int)findings->count : half);
+	for (; y < p->pane.list.height; y++)
+		put_row(area, y, &findings->items[p->pane.list.top + (size_t)y]);
+	canvas_reverse(area, (int)(p->pane.list.cursor - p->pane.list.top), 0, area->width);
 	y++;
 	for (unsigned part = 0; part < FINDING_PARTS; part++) {
-		char *words = finding_words(
-			&findings->items[p->list.cursor], part, profile_nodes(p->last->snapshot->profile));
+		char *words = finding_words(&findings->items[p->pane.list.cursor], part,
+			profile_nodes(p->last->snapshot->profile));
 
 		if (!words)
 			continue;
@@ -191,35 +184,23 @@ static void draw(struct pane *pane, struct app *app, const struct area *area)
 	}
 }
 
-static struct list *list(struct pane *pane)
-{
-	return &of(pane)->list;
-}
-
 /* What stands at the side shows where that is. */
 static void moved(struct pane *pane, struct app *app)
 {
 	const struct findings_pane *p = of(pane);
-	const struct profile_node *n;
+	const struct profile_node *nodes;
+	struct focus focus;
 	uint32_t node;
 
-	if (!p->last || p->last->snapshot != app->snapshot || p->list.cursor >= p->last->findings.count)
+	if (!p->last || p->last->snapshot != app->snapshot || p->pane.list.cursor >= p->last->findings.count)
 		return;
-	node = p->last->findings.items[p->list.cursor].node;
-	n = &profile_nodes(app->snapshot->profile)[node];
-	while (node && !*n->file) { /* a function of MPI has no source: its caller has */
-		node = n->parent;
-		n = &profile_nodes(app->snapshot->profile)[node];
-	}
+	node = p->last->findings.items[p->pane.list.cursor].node;
+	nodes = profile_nodes(app->snapshot->profile);
+	while (node && !*nodes[node].file) /* a function of MPI has no source: its caller has */
+		node = nodes[node].parent;
+	focus = focus_of_node(app->snapshot, node);
 	if (node)
-		app_focus(app, &(struct focus){.kind = n->kind,
-				       .python = n->python,
-				       .name = n->name,
-				       .file = n->file,
-				       .module = n->module,
-				       .line = n->line,
-				       .node = node,
-				       .serial = app->snapshot->serial});
+		app_focus(app, &focus);
 }
 
 static bool fits(struct pane *pane, struct app *app, size_t row)
@@ -229,19 +210,8 @@ static bool fits(struct pane *pane, struct app *app, size_t row)
 	return !regexec(app->search, f->kind->name, 0, NULL, 0) || !regexec(app->search, f->text, 0, NULL, 0);
 }
 
-static bool find(struct pane *pane, struct app *app, int direction, bool here)
-{
-	struct list *list = &of(pane)->list;
-	size_t at = list_find(list, direction, here, pane, app, fits);
-
-	if (at != LIST_NONE)
-		list_move(list, (long)at - (long)list->cursor);
-	return at != LIST_NONE;
-}
-
 static void release(struct pane *pane, struct app *app)
 {
-	(void)app;
 	job_free(of(pane)->last);
 }
 
@@ -254,7 +224,6 @@ const struct pane_class findings_pane = {
 	.update = update,
 	.empty = empty,
 	.draw = draw,
-	.list = list,
 	.moved = moved,
-	.find = find,
+	.fits = fits,
 };

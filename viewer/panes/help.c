@@ -6,7 +6,6 @@
 
 #include "base/array.h"
 #include "viewer/app/app_state.h"
-#include "viewer/app/keys.h"
 
 #define KEYS_COLUMNS 16
 
@@ -17,7 +16,6 @@ struct help_row {
 
 struct help_pane {
 	struct pane pane;
-	struct list list;
 	struct help_row *rows;
 	size_t count;
 	bool failed;
@@ -88,13 +86,12 @@ void help_open(struct app *app, struct pane *pane)
 	struct viewer *viewer = viewer_of(app);
 	struct help_pane *help = (struct help_pane *)app_pane(app, &help_pane);
 
-	(void)pane;
 	if (!help || app->main == &help->pane)
 		return;
 	viewer->before = app->main;
 	viewer->before_side = app->side;
 	fill(help, app);
-	help->list = (struct list){.height = help->pane.height};
+	help->pane.list = (struct list){.height = help->pane.height};
 	app->side = NULL;
 	app->main = app->active = &help->pane;
 }
@@ -103,7 +100,6 @@ static void leave(struct app *app, struct pane *pane)
 {
 	struct viewer *viewer = viewer_of(app);
 
-	(void)pane;
 	/* --view help: nothing was before */
 	app->main = app->active = viewer->before ? viewer->before : app->panes[0];
 	app->side = viewer->before_side;
@@ -113,20 +109,18 @@ static void update(struct pane *pane, struct app *app, unsigned changed)
 {
 	struct help_pane *help = (struct help_pane *)pane;
 
-	(void)changed;
 	if (!help->count)
 		fill(help, app);
-	list_set(&help->list, help->count, pane->height);
+	list_set(&help->pane.list, help->count, pane->height);
 }
 
 static void draw(struct pane *pane, struct app *app, const struct area *area)
 {
 	struct help_pane *help = (struct help_pane *)pane;
 
-	(void)app;
-	list_set(&help->list, help->count, area->height);
-	for (int y = 0; y < area->height && help->list.top + (size_t)y < help->count; y++) {
-		size_t at = help->list.top + (size_t)y;
+	list_set(&help->pane.list, help->count, area->height);
+	for (int y = 0; y < area->height && help->pane.list.top + (size_t)y < help->count; y++) {
+		size_t at = help->pane.list.top + (size_t)y;
 		const struct help_row *row = &help->rows[at];
 
 		if (*row->keys) {
@@ -135,14 +129,9 @@ static void draw(struct pane *pane, struct app *app, const struct area *area)
 		} else {
 			canvas_text(area, y, 0, INK_BOLD, row->text);
 		}
-		if (at == help->list.cursor)
+		if (at == help->pane.list.cursor)
 			canvas_reverse(area, y, 0, area->width);
 	}
-}
-
-static struct list *list(struct pane *pane)
-{
-	return &((struct help_pane *)pane)->list;
 }
 
 static bool fits(struct pane *pane, struct app *app, size_t row)
@@ -152,19 +141,8 @@ static bool fits(struct pane *pane, struct app *app, size_t row)
 	return !regexec(app->search, r->text, 0, NULL, 0) || !regexec(app->search, r->keys, 0, NULL, 0);
 }
 
-static bool find(struct pane *pane, struct app *app, int direction, bool here)
-{
-	struct list *list = &((struct help_pane *)pane)->list;
-	size_t at = list_find(list, direction, here, pane, app, fits);
-
-	if (at != LIST_NONE)
-		list_move(list, (long)at - (long)list->cursor);
-	return at != LIST_NONE;
-}
-
 static void release(struct pane *pane, struct app *app)
 {
-	(void)app;
 	free(((struct help_pane *)pane)->rows);
 }
 
@@ -181,7 +159,6 @@ const struct pane_class help_pane = {
 	.release = release,
 	.update = update,
 	.draw = draw,
-	.list = list,
-	.find = find,
+	.fits = fits,
 	.bindings = bindings,
 };

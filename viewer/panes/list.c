@@ -21,7 +21,18 @@ void list_set(struct list *list, size_t count, int height)
 {
 	list->count = count;
 	list->height = height;
-	settle(list);
+	if (list->centre && height > 0) {
+		list->centre = false;
+		list_centre(list);
+	} else {
+		settle(list);
+	}
+}
+
+void list_go(struct list *list, size_t row)
+{
+	list->cursor = row;
+	list->centre = true;
 }
 
 void list_move(struct list *list, long rows)
@@ -57,4 +68,12 @@ size_t list_find(const struct list *list, int direction, bool here, struct pane 
 			return at;
 	}
 	return LIST_NONE;
+}
+
+size_t pane_row_at(const struct pane *pane, int y)
+{
+	const struct list *list = &pane->list;
+	size_t row = list->top + (size_t)(y - pane->first);
+
+	return y >= pane->first && y < pane->first + list->height && row < list->count ? row : LIST_NONE;
 }

@@ -163,7 +163,7 @@ static void make_rows(struct locations_pane *p, struct app *app)
 	}
 	free(values);
 	free(metrics);
-	list_set(&p->list, p->count, p->list.height);
+	list_set(&p->pane.list, p->count, p->pane.list.height);
 }
 
 /* ------------------------------------------------------------------ data */
@@ -261,7 +261,6 @@ static void release(struct pane *pane, struct app *app)
 {
 	struct locations_pane *p = locations_of(pane);
 
-	(void)app;
 	locations_release(&p->data);
 	snapshot_drop(p->snapshot);
 	free(p->rows);
@@ -317,16 +316,15 @@ static void toggle_order(struct app *app, struct pane *pane)
 static void pick(struct app *app, struct pane *pane)
 {
 	struct locations_pane *p = locations_of(pane);
-	const struct row *row = &p->rows[p->list.cursor];
+	const struct row *row = &p->rows[p->pane.list.cursor];
 
-	(void)app;
 	if (!p->count)
 		return;
 	if (!p->picked)
 		p->picked = calloc(p->snapshot->location_count, sizeof(*p->picked));
 	for (size_t i = 0; p->picked && i < row->locations; i++)
 		p->picked[row->location + i] ^= true;
-	list_move(&p->list, 1);
+	list_move(&p->pane.list, 1);
 }
 
 /* What is picked, or where the cursor is. */
@@ -334,7 +332,7 @@ static void take(struct app *app, struct pane *pane)
 {
 	struct locations_pane *p = locations_of(pane);
 	struct query query = app->query;
-	const struct row *row = &p->rows[p->list.cursor];
+	const struct row *row = &p->rows[p->pane.list.cursor];
 	size_t count = p->snapshot ? p->snapshot->location_count : 0;
 	bool any = false;
 
@@ -365,38 +363,9 @@ static void take_all(struct app *app, struct pane *pane)
 	app_query(app, &query);
 }
 
-static struct list *list(struct pane *pane)
-{
-	return &locations_of(pane)->list;
-}
-
-static void mouse(struct pane *pane, struct app *app, int y, int x, unsigned button)
-{
-	struct locations_pane *p = locations_of(pane);
-
-	size_t row = p->list.top + (size_t)(y - HEAD_LINES);
-
-	(void)x;
-	if (y < HEAD_LINES || row >= p->count)
-		return;
-	list_move(&p->list, (long)row - (long)p->list.cursor);
-	if (button == MOUSE_DOUBLE)
-		take(app, pane);
-}
-
 static bool fits(struct pane *pane, struct app *app, size_t row)
 {
 	return !regexec(app->search, locations_of(pane)->rows[row].name, 0, NULL, 0);
-}
-
-static bool find(struct pane *pane, struct app *app, int direction, bool here)
-{
-	struct list *list = &locations_of(pane)->list;
-	size_t at = list_find(list, direction, here, pane, app, fits);
-
-	if (at != LIST_NONE)
-		list_move(list, (long)at - (long)list->cursor);
-	return at != LIST_NONE;
 }
 
 static const struct binding bindings[] = {
@@ -418,8 +387,6 @@ const struct pane_class locations_pane = {
 	.update = update,
 	.empty = empty,
 	.draw = locations_draw,
-	.list = list,
-	.mouse = mouse,
-	.find = find,
+	.fits = fits,
 	.bindings = bindings,
 };

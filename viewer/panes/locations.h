@@ -19,7 +19,6 @@ struct row {
 
 struct locations_pane {
 	struct pane pane;
-	struct list list;
 	struct locations data; /* without a profile: not made yet */
 	struct snapshot *snapshot; /* of which that is */
 	struct making *making; /* the job for the next one */

@@ -144,14 +144,15 @@ void locations_draw(struct pane *pane, struct app *app, const struct area *area)
 	if (!p->snapshot)
 		return;
 	names = name_columns(p, area);
-	list_set(&p->list, p->count, area->height - HEAD_LINES);
+	pane->first = HEAD_LINES;
+	list_set(&p->pane.list, p->count, area->height - HEAD_LINES);
 	draw_head(p, app, area);
 	draw_headings(p, area, names);
-	for (int i = 0; i < p->list.height && p->list.top + (size_t)i < p->count; i++) {
-		size_t at = p->list.top + (size_t)i;
+	for (int i = 0; i < p->pane.list.height && p->pane.list.top + (size_t)i < p->count; i++) {
+		size_t at = p->pane.list.top + (size_t)i;
 
 		draw_row(p, area, HEAD_LINES + i, &p->rows[at], names);
-		if (at == p->list.cursor)
+		if (at == p->pane.list.cursor)
 			canvas_reverse(area, HEAD_LINES + i, 0, area->width);
 	}
 }

@@ -21,7 +21,6 @@ struct quality_job {
 
 struct quality_pane {
 	struct pane pane;
-	struct list list;
 	struct quality_job *pending; /* NULL: none */
 	struct quality_job *last; /* whose text shows; NULL: none */
 	struct live live; /* when another one may be made while the run goes on */
@@ -85,7 +84,7 @@ static void done(struct job *job, bool cancelled)
 	job_free(quality->last);
 	quality->last = own;
 	quality->failed = !own->text;
-	list_set(&quality->list, own->text ? split(quality) : 0, quality->list.height);
+	list_set(&quality->pane.list, own->text ? split(quality) : 0, quality->pane.list.height);
 	quality->pane.changed |= CHANGED_SNAPSHOT; /* there may be a newer one */
 	app_redraw(own->app);
 }
@@ -122,8 +121,7 @@ static void update(struct pane *pane, struct app *app, unsigned changed)
 	struct snapshot *snapshot = app->snapshot;
 	unsigned width = pane->width > 1 ? (unsigned)pane->width - 1 : 1;
 
-	(void)changed;
-	list_set(&quality->list, quality->list.count, pane->height);
+	list_set(&quality->pane.list, quality->pane.list.count, pane->height);
 	if (!snapshot || (pending && (pending->snapshot == snapshot || snapshot->running)))
 		return;
 	if (pending)
@@ -151,9 +149,9 @@ static void draw_line(const struct area *area, int y, const char *line)
 static void draw(struct pane *pane, struct app *app, const struct area *area)
 {
 	struct quality_pane *quality = (struct quality_pane *)pane;
-	const struct list *list = &quality->list;
+	struct list *list = &pane->list;
 
-	(void)app;
+	list_set(list, list->count, area->height);
 	if (quality->failed)
 		canvas_text(area, 0, 1, INK_BAD, "out of memory");
 	for (int y = 0; y < area->height && list->top + (size_t)y < list->count; y++)
@@ -162,31 +160,15 @@ static void draw(struct pane *pane, struct app *app, const struct area *area)
 		canvas_reverse(area, (int)(list->cursor - list->top), 0, area->width);
 }
 
-static struct list *list(struct pane *pane)
-{
-	return &((struct quality_pane *)pane)->list;
-}
-
 static bool fits(struct pane *pane, struct app *app, size_t row)
 {
 	return !regexec(app->search, ((struct quality_pane *)pane)->lines[row] + 1, 0, NULL, 0);
-}
-
-static bool find(struct pane *pane, struct app *app, int direction, bool here)
-{
-	struct list *list = &((struct quality_pane *)pane)->list;
-	size_t at = list_find(list, direction, here, pane, app, fits);
-
-	if (at != LIST_NONE)
-		list_move(list, (long)at - (long)list->cursor);
-	return at != LIST_NONE;
 }
 
 static void release(struct pane *pane, struct app *app)
 {
 	struct quality_pane *quality = (struct quality_pane *)pane;
 
-	(void)app;
 	job_free(quality->last);
 	free(quality->lines);
 }
@@ -199,6 +181,5 @@ const struct pane_class quality_pane = {
 	.release = release,
 	.update = update,
 	.draw = draw,
-	.list = list,
-	.find = find,
+	.fits = fits,
 };

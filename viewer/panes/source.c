@@ -43,9 +43,7 @@ static unsigned hottest_of(const struct source_pane *p, const char *function)
 
 static void go_to(struct source_pane *p, unsigned line)
 {
-	p->list.count = row_count(p);
-	p->list.cursor = row_of_line(p, line);
-	p->centre = true;
+	list_go(&p->pane.list, row_of_line(p, line));
 }
 
 static void find_costs(struct source_pane *p)
@@ -193,15 +191,10 @@ static const char *empty(struct pane *pane, struct app *app)
 
 /* ------------------------------------------------------------------- keys */
 
-static struct list *list(struct pane *pane)
-{
-	return &self(pane)->list;
-}
-
 static void hot(struct app *app, struct pane *pane, int direction)
 {
 	struct source_pane *p = self(pane);
-	unsigned line = lines_hot(p->costs, p->cost_count, line_of_row(p, p->list.cursor), direction);
+	unsigned line = lines_hot(p->costs, p->cost_count, line_of_row(p, p->pane.list.cursor), direction);
 
 	if (line)
 		go_to(p, line);
@@ -231,7 +224,6 @@ static void scroll_left(struct app *app, struct pane *pane)
 {
 	struct source_pane *p = self(pane);
 
-	(void)app;
 	p->left = p->left > SCROLL ? p->left - SCROLL : 0;
 }
 
@@ -239,7 +231,6 @@ static void scroll_right(struct app *app, struct pane *pane)
 {
 	struct source_pane *p = self(pane);
 
-	(void)app;
 	if (p->left < (int)LINE_MAX_SHOWN)
 		p->left += SCROLL;
 }
@@ -248,28 +239,25 @@ static void scroll_right(struct app *app, struct pane *pane)
 static void choose(struct app *app, struct pane *pane)
 {
 	struct source_pane *p = self(pane);
-	unsigned line = line_of_row(p, p->list.cursor);
-	const struct profile_node *nodes, *best = NULL;
+	unsigned line = line_of_row(p, p->pane.list.cursor);
+	const struct profile_node *nodes;
+	uint32_t best = NO_NODE;
+	struct focus focus;
 
 	if (!app->snapshot || !p->file)
 		return;
 	nodes = profile_nodes(app->snapshot->profile);
-	for (size_t i = 0; i < profile_count(app->snapshot->profile); i++)
+	for (uint32_t i = 0; i < profile_count(app->snapshot->profile); i++)
 		if (nodes[i].line == line && !strcmp(nodes[i].file, p->file) &&
-			(!best || nodes[i].inclusive > best->inclusive))
-			best = &nodes[i];
-	if (!best) {
+			(best == NO_NODE || nodes[i].inclusive > nodes[best].inclusive))
+			best = i;
+	if (best == NO_NODE) {
 		app_say(app, INK_PLAIN, "nothing was measured in line %u", line);
 		return;
 	}
-	app_focus(app, &(struct focus){.kind = best->kind,
-			       .python = best->python,
-			       .name = best->name,
-			       .file = best->file,
-			       .module = best->module,
-			       .line = best->line,
-			       .node = NO_NODE,
-			       .serial = app->snapshot->serial});
+	focus = focus_of_node(app->snapshot, best);
+	focus.node = NO_NODE;
+	app_focus(app, &focus);
 }
 
 static void take_map(struct app *app, const char *text)
@@ -294,50 +282,24 @@ static void take_map(struct app *app, const char *text)
 
 static void ask_map(struct app *app, struct pane *pane)
 {
-	(void)pane;
 	app_prompt(app, "source is in (OLD=NEW, or a folder): ", "", NULL, take_map);
-}
-
-static void mouse(struct pane *pane, struct app *app, int y, int x, unsigned button)
-{
-	struct source_pane *p = self(pane);
-	long row = y - (pane->height - 1 - p->list.height);
-
-	(void)x;
-	if (row < 0 || row >= p->list.height || p->list.top + (size_t)row >= p->list.count)
-		return;
-	p->list.cursor = p->list.top + (size_t)row;
-	if (button == MOUSE_DOUBLE)
-		choose(app, pane);
 }
 
 static bool fits(struct pane *pane, struct app *app, size_t row)
 {
 	const struct source_pane *p = self(pane);
-	const char *text = p->path ? NULL : p->costs[row].name;
-	size_t length = text ? strlen(text) : source_line(&p->source, row, &text);
-	regmatch_t range = {.rm_so = 0, .rm_eo = (regoff_t)length};
+	const char *text;
+	regmatch_t range = {0};
 
-	return regexec(app->search, text, 1, &range, REG_STARTEND) == 0;
-}
-
-static bool find(struct pane *pane, struct app *app, int direction, bool here)
-{
-	struct source_pane *p = self(pane);
-	size_t at;
-
-	p->list.count = row_count(p);
-	at = list_find(&p->list, direction, here, pane, app, fits);
-	if (at == LIST_NONE)
+	if (row >= row_count(p)) /* there may be another file than was drawn */
 		return false;
-	p->list.cursor = at;
-	p->centre = at < p->list.top || at >= p->list.top + (size_t)p->list.height;
-	return true;
+	text = p->path ? NULL : p->costs[row].name;
+	range.rm_eo = (regoff_t)(text ? strlen(text) : source_line(&p->source, row, &text));
+	return regexec(app->search, text, 1, &range, REG_STARTEND) == 0;
 }
 
 static void draw(struct pane *pane, struct app *app, const struct area *area)
 {
-	(void)app;
 	source_draw(self(pane), area);
 }
 
@@ -357,7 +319,6 @@ static void release(struct pane *pane, struct app *app)
 {
 	struct source_pane *p = self(pane);
 
-	source_load_leave(app->work, p->load);
 	forget_text(p);
 	lines_release(&p->lines);
 	paths_release(&p->paths);
@@ -388,8 +349,6 @@ const struct pane_class source_pane = {
 	.update = update,
 	.empty = empty,
 	.draw = draw,
-	.list = list,
-	.mouse = mouse,
-	.find = find,
+	.fits = fits,
 	.bindings = bindings,
 };

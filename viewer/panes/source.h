@@ -10,7 +10,6 @@
 struct source_pane {
 	struct pane pane;
 	struct app *app; /* is redrawn when a job is done */
-	struct list list; /* rows: lines of the file; where it is missing those that cost something */
 	struct paths paths;
 	struct source_load *load; /* under way, or NULL */
 	struct lines lines; /* of the snapshot `serial` */
@@ -25,7 +24,7 @@ struct source_pane {
 	unsigned wanted; /* line that is marked; 0: none is known */
 	unsigned focused, declared; /* lines of what was looked at last, and of its function; 0: not known */
 	char *function; /* then: whose hottest line is wanted */
-	bool go, centre; /* to the wanted line; that in the middle */
+	bool go; /* to the wanted line */
 	bool called; /* call sites' inclusive times are known */
 	int left; /* columns that are scrolled out */
 	char why[300]; /* it is empty */

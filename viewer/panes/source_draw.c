@@ -136,7 +136,7 @@ static void draw_row(
 	} else if (cost) {
 		canvas_text(&code, y, 0, INK_DIM, cost->name);
 	}
-	if (row == p->list.cursor)
+	if (row == p->pane.list.cursor)
 		canvas_reverse(area, y, 0, area->width);
 }
 
@@ -172,7 +172,7 @@ static int draw_missing(const struct source_pane *p, const struct area *area, in
 /* All that is known of the cursor's line. */
 static void draw_detail(const struct source_pane *p, const struct area *area, int y)
 {
-	const struct line_cost *cost = lines_at(p->costs, p->cost_count, line_of_row(p, p->list.cursor));
+	const struct line_cost *cost = lines_at(p->costs, p->cost_count, line_of_row(p, p->pane.list.cursor));
 	char own[FIGURE_SIZE], inclusive[FIGURE_SIZE], samples[FIGURE_SIZE], calls[FIGURE_SIZE];
 	int x;
 
@@ -201,12 +201,9 @@ void source_draw(struct source_pane *p, const struct area *area)
 		return;
 	draw_heading(area, y++, &columns);
 	rows = area->height - y - 1;
-	list_set(&p->list, row_count(p), rows);
-	if (p->centre && rows > 0) {
-		list_centre(&p->list);
-		p->centre = false;
-	}
-	for (int i = 0; i < rows && p->list.top + (size_t)i < p->list.count; i++)
-		draw_row(p, area, y + i, &columns, p->list.top + (size_t)i);
+	p->pane.first = y;
+	list_set(&p->pane.list, row_count(p), rows);
+	for (int i = 0; i < rows && p->pane.list.top + (size_t)i < p->pane.list.count; i++)
+		draw_row(p, area, y + i, &columns, p->pane.list.top + (size_t)i);
 	draw_detail(p, area, area->height - 1);
 }

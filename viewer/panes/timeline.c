@@ -39,19 +39,16 @@ int timeline_cursor_column(const struct timeline_pane *t)
 
 void timeline_tell_focus(struct timeline_pane *t, struct app *app)
 {
-	struct focus focus = {0};
+	struct focus focus;
 	uint32_t node;
 
 	if (!t->base || !t->data || app->main != &t->pane)
 		return;
-	focus.serial = t->base->snapshot->serial;
-	node = timeline_node(t, t->list.cursor, timeline_cursor_column(t), NULL);
-	if (node && node != BIN_NOWHERE) {
-		const struct profile_node *n = timeline_profile(t, node);
-
-		focus = (struct focus){
-			n->kind, n->python, n->name, n->file, n->module, n->line, node, focus.serial};
-	}
+	node = timeline_node(t, t->pane.list.cursor, timeline_cursor_column(t), NULL);
+	if (node && node != BIN_NOWHERE)
+		focus = focus_of_node(t->base->snapshot, node);
+	else
+		focus = (struct focus){.serial = t->base->snapshot->serial};
 	app_focus(app, &focus);
 }
 
@@ -125,7 +122,8 @@ static struct timeline_pane *ready(struct pane *pane)
 
 	if (!t->base || !t->base->location_count)
 		return NULL;
-	list_set(&t->list, timeline_rows(t), timeline_height(t, pane->height)); /* there may be new data */
+	list_set(&t->pane.list, timeline_rows(t),
+		timeline_height(t, pane->height)); /* there may be new data */
 	return t;
 }
 
@@ -153,7 +151,7 @@ static void seek_change(struct timeline_pane *t, struct app *app, int direction)
 {
 	int begin, end, column;
 
-	timeline_band(t, t->list.cursor, timeline_cursor_column(t), &begin, &end);
+	timeline_band(t, t->pane.list.cursor, timeline_cursor_column(t), &begin, &end);
 	column = direction > 0 ? end : begin - 1;
 	if (column >= 0 && column < timeline_columns(t))
 		t->cursor = timeline_edge(t, column);
@@ -168,8 +166,8 @@ static void show_all(struct timeline_pane *t, struct app *app)
 	if (!t->one)
 		return;
 	t->one = false;
-	list_set(&t->list, t->base->location_count, timeline_height(t, t->pane.height));
-	list_move(&t->list, (long)t->row - (long)t->list.cursor);
+	list_set(&t->pane.list, t->base->location_count, timeline_height(t, t->pane.height));
+	list_move(&t->pane.list, (long)t->row - (long)t->pane.list.cursor);
 	timeline_ask(t, app);
 	timeline_tell_focus(t, app);
 }
@@ -182,16 +180,16 @@ static void enter(struct timeline_pane *t, struct app *app)
 	int begin, end, column = timeline_cursor_column(t);
 
 	if (!t->one) {
-		t->row = t->list.cursor;
+		t->row = t->pane.list.cursor;
 		t->location = t->base->locations[t->row];
 		t->one = true;
-		t->list = (struct list){.height = t->list.height};
-		list_set(&t->list, timeline_rows(t), timeline_height(t, t->pane.height));
+		t->pane.list = (struct list){.height = t->pane.list.height};
+		list_set(&t->pane.list, timeline_rows(t), timeline_height(t, t->pane.height));
 		timeline_ask(t, app);
 		timeline_tell_focus(t, app);
 		return;
 	}
-	timeline_band(t, t->list.cursor, column, &begin, &end);
+	timeline_band(t, t->pane.list.cursor, column, &begin, &end);
 	set_window(t, app, timeline_edge(t, begin), timeline_edge(t, end) - timeline_edge(t, begin));
 	timeline_tell_focus(t, app);
 }
@@ -242,7 +240,6 @@ static int init(struct pane *pane, struct app *app)
 {
 	struct timeline_pane *t = (struct timeline_pane *)pane;
 
-	(void)app;
 	t->lines = true;
 	t->to = 1;
 	return 0;
@@ -252,7 +249,6 @@ static void release(struct pane *pane, struct app *app)
 {
 	struct timeline_pane *t = (struct timeline_pane *)pane;
 
-	(void)app;
 	timeline_messages_release(&t->messages);
 	timeline_forget(t);
 	timeline_base_drop(t->fresh);
@@ -301,7 +297,7 @@ static void update(struct pane *pane, struct app *app, unsigned changed)
 {
 	struct timeline_pane *t = (struct timeline_pane *)pane;
 
-	list_set(&t->list, timeline_rows(t), timeline_height(t, pane->height));
+	list_set(&t->pane.list, timeline_rows(t), timeline_height(t, pane->height));
 	if (is_due(t, app))
 		take_snapshot(t, app);
 	else if (changed & CHANGED_SIZE)
@@ -317,11 +313,6 @@ static const char *empty(struct pane *pane, struct app *app)
 	return NULL;
 }
 
-static struct list *list(struct pane *pane)
-{
-	return &((struct timeline_pane *)pane)->list;
-}
-
 static void moved(struct pane *pane, struct app *app)
 {
 	struct timeline_pane *t = ready(pane);
@@ -334,19 +325,13 @@ static void mouse(struct pane *pane, struct app *app, int y, int x, unsigned but
 {
 	struct timeline_pane *t = ready(pane);
 	int column;
-	size_t row;
 
-	if (!t || (button != MOUSE_CLICK && button != MOUSE_DOUBLE))
+	if (!t)
 		return;
 	column = x - timeline_name_width(t);
 	if (column >= 0 && column < timeline_columns(t))
 		t->cursor = timeline_edge(t, column);
-	row = t->list.top + (size_t)(y - TIMELINE_TOP);
-	if (y >= TIMELINE_TOP && y < TIMELINE_TOP + t->list.height && row < t->list.count)
-		list_move(&t->list, (long)row - (long)t->list.cursor);
 	timeline_tell_focus(t, app);
-	if (button == MOUSE_DOUBLE)
-		enter(t, app);
 }
 
 /* Rows in turn, columns in turn: the next band, or row, of that name. */
@@ -359,15 +344,15 @@ static bool find(struct pane *pane, struct app *app, int direction, bool here)
 	if (!t || !t->data)
 		return false;
 	columns = timeline_columns(t);
-	row = (long)t->list.cursor;
+	row = (long)t->pane.list.cursor;
 	column = timeline_cursor_column(t);
 	if (!here) {
 		int begin, end;
 
-		timeline_band(t, t->list.cursor, column, &begin, &end);
+		timeline_band(t, t->pane.list.cursor, column, &begin, &end);
 		column = direction > 0 ? end : begin - 1;
 	}
-	for (; row >= 0 && row < (long)t->list.count; row += direction) {
+	for (; row >= 0 && row < (long)t->pane.list.count; row += direction) {
 		for (; column >= 0 && column < columns; column += direction) {
 			uint32_t node = timeline_node(t, (size_t)row, column, NULL);
 
@@ -375,7 +360,7 @@ static bool find(struct pane *pane, struct app *app, int direction, bool here)
 				regexec(app->search, timeline_profile(t, node)->name, 0, NULL, 0))
 				continue;
 			t->cursor = timeline_edge(t, column);
-			list_move(&t->list, row - (long)t->list.cursor);
+			list_move(&t->pane.list, row - (long)t->pane.list.cursor);
 			return true;
 		}
 		column = direction > 0 ? 0 : columns - 1;
@@ -415,7 +400,6 @@ const struct pane_class timeline_pane = {
 	.update = update,
 	.empty = empty,
 	.draw = timeline_draw,
-	.list = list,
 	.moved = moved,
 	.mouse = mouse,
 	.find = find,

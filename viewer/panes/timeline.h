@@ -15,7 +15,6 @@ struct timeline_job;
 
 struct timeline_pane {
 	struct pane pane;
-	struct list list; /* the rows: locations, or depths of one */
 	struct timeline_base *base; /* NULL: there is no snapshot */
 	struct timeline_base *fresh; /* of a newer snapshot, the data of which is still to come; or NULL */
 	struct timeline

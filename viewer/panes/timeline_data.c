@@ -102,7 +102,7 @@ static const struct hyb_location_info *location_of_row(const struct timeline_pan
 /* The first data of a newer snapshot: the same window, the cursor at the same thread and moment. */
 static void take_fresh(struct timeline_pane *t, struct timeline_job *j)
 {
-	size_t row = t->one ? t->row : t->list.cursor;
+	size_t row = t->one ? t->row : t->pane.list.cursor;
 	size_t again = find_again(t->fresh, location_of_row(t, row));
 
 	timeline_renew(t, j->app);
@@ -114,8 +114,8 @@ static void take_fresh(struct timeline_pane *t, struct timeline_job *j)
 	t->one = j->one;
 	t->location = j->locations[0];
 	if (!t->one) {
-		list_set(&t->list, t->base->location_count, t->list.height);
-		list_move(&t->list, (long)t->row - (long)t->list.cursor);
+		list_set(&t->pane.list, t->base->location_count, t->pane.list.height);
+		list_move(&t->pane.list, (long)t->row - (long)t->pane.list.cursor);
 	}
 	if (t->lines)
 		timeline_ask_messages(t, j->app);

@@ -195,8 +195,8 @@ static void draw_rows(const struct timeline_pane *t, const struct area *area)
 	int names = timeline_name_width(t);
 	char name[PROFILE_LOCATION_NAME];
 
-	for (int i = 0; i < t->list.height && t->list.top + (size_t)i < t->list.count; i++) {
-		size_t row = t->list.top + (size_t)i;
+	for (int i = 0; i < t->pane.list.height && t->pane.list.top + (size_t)i < t->pane.list.count; i++) {
+		size_t row = t->pane.list.top + (size_t)i;
 		int y = TIMELINE_TOP + i;
 
 		if (t->one)
@@ -204,10 +204,10 @@ static void draw_rows(const struct timeline_pane *t, const struct area *area)
 		else
 			name_row(location_at(t, row), area->canvas, names - 1, name);
 		canvas_cut(area, y, 0, names - 1, INK_PLAIN, name);
-		if (row == t->list.cursor)
+		if (row == t->pane.list.cursor)
 			canvas_reverse(area, y, 0, names - 1);
 		draw_row(t, &bands, y, row);
-		if (row == t->list.cursor)
+		if (row == t->pane.list.cursor)
 			canvas_reverse(&bands, y, timeline_cursor_column(t), 1);
 	}
 }
@@ -219,7 +219,7 @@ static bool row_of(const struct timeline_pane *t, uint32_t location, int *ret)
 {
 	for (size_t row = 0; row < t->base->location_count; row++)
 		if (t->base->locations[row] == location) {
-			*ret = TIMELINE_TOP + (int)row - (int)t->list.top;
+			*ret = TIMELINE_TOP + (int)row - (int)t->pane.list.top;
 			return true;
 		}
 	return false;
@@ -252,7 +252,7 @@ static void draw_messages(const struct timeline_pane *t, const struct area *area
 
 		if (!row_of(t, m->sender, &from) || !row_of(t, m->receiver, &to))
 			continue;
-		draw_line(&bands, t->list.height, m->from < t->from ? 0 : column_of(t, m->from), from,
+		draw_line(&bands, t->pane.list.height, m->from < t->from ? 0 : column_of(t, m->from), from,
 			m->to >= t->to ? bands.width - 1 : column_of(t, m->to), to);
 	}
 }
@@ -284,7 +284,7 @@ static void draw_values(const struct timeline_pane *t, const struct area *area)
 {
 	const struct timeline *data = t->data;
 	struct area bands = bands_of(t, area);
-	int names = timeline_name_width(t), top = TIMELINE_TOP + t->list.height, x;
+	int names = timeline_name_width(t), top = TIMELINE_TOP + t->pane.list.height, x;
 	double least = data && data->values ? fmin(data->least, 0) : 0, span;
 	char text[TEXT];
 
@@ -366,12 +366,12 @@ static void draw_status(const struct timeline_pane *t, const struct area *area, 
 		x += canvas_text(area, y, x, INK_PLAIN, "  ");
 		break;
 	}
-	node = timeline_node(t, t->list.cursor, column, &exact);
+	node = timeline_node(t, t->pane.list.cursor, column, &exact);
 	if (exact == BIN_NOWHERE) {
 		canvas_text(area, y, x, INK_DIM, "the thread was not there");
 		return;
 	}
-	timeline_band(t, t->list.cursor, column, &begin, &end);
+	timeline_band(t, t->pane.list.cursor, column, &begin, &end);
 	if (node) {
 		const struct profile_node *n = timeline_profile(t, node);
 		struct label label = {n->kind, n->guess, n->python, n->name, n->file, n->module, n->line, 0};
@@ -393,7 +393,8 @@ void timeline_draw(struct pane *pane, struct app *app, const struct area *area)
 
 	if (!t->base || area->width < timeline_name_width(t) + 2)
 		return;
-	list_set(&t->list, timeline_rows(t), timeline_height(t, area->height));
+	pane->first = TIMELINE_TOP;
+	list_set(&pane->list, timeline_rows(t), timeline_height(t, area->height));
 	draw_head(t, area);
 	draw_axis(t, area);
 	if (!t->data) {

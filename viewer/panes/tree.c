@@ -46,7 +46,7 @@ void tree_make_all(struct app *app)
 
 const struct tree_row *tree_pane_row(const struct tree_pane *p)
 {
-	return p->data && p->list.cursor < p->view.count ? &p->view.rows[p->list.cursor] : NULL;
+	return p->data && p->pane.list.cursor < p->view.count ? &p->view.rows[p->pane.list.cursor] : NULL;
 }
 
 /* ---------------------------------------------------------------- cursor */
@@ -84,15 +84,15 @@ static void tell_focus(struct app *app, struct tree_pane *p)
 
 void tree_pane_changed(struct app *app, struct tree_pane *p, int r)
 {
-	size_t row = tree_view_row(&p->view, p->view.cursor), line = p->list.cursor - p->list.top;
+	size_t row = tree_view_row(&p->view, p->view.cursor), line = p->pane.list.cursor - p->pane.list.top;
 
 	if (r)
 		app_say(app, INK_BAD, "out of memory");
-	p->list.cursor = row;
-	p->list.top = row > line ? row - line : 0;
-	list_set(&p->list, p->view.count, p->list.height);
+	p->pane.list.cursor = row;
+	p->pane.list.top = row > line ? row - line : 0;
+	list_set(&p->pane.list, p->view.count, p->pane.list.height);
 	if (p->view.count)
-		p->view.cursor = p->view.rows[p->list.cursor].node;
+		p->view.cursor = p->view.rows[p->pane.list.cursor].node;
 	tell_focus(app, p);
 	app_redraw(app);
 }
@@ -108,16 +108,11 @@ void tree_pane_moved(struct pane *pane, struct app *app)
 	struct tree_pane *p = tree_of(pane);
 	const struct tree_row *row = tree_pane_row(p);
 
-	if (p->list.cursor != p->typed.row && p->list.cursor != p->typed.found)
+	if (p->pane.list.cursor != p->typed.row && p->pane.list.cursor != p->typed.found)
 		tree_forget_search(p);
 	if (row)
 		p->view.cursor = row->node;
 	tell_focus(app, p);
-}
-
-struct list *tree_pane_list(struct pane *pane)
-{
-	return &tree_of(pane)->list;
 }
 
 /* ---------------------------------------------------------------- search */
@@ -128,7 +123,7 @@ static void begin_typed(struct tree_pane *p)
 	struct tree_view *f = &p->view;
 	struct typed_search *t = &p->typed;
 
-	if (t->state && p->list.cursor == t->row) {
+	if (t->state && p->pane.list.cursor == t->row) {
 		memcpy(f->state, t->state, f->source.count);
 		while (f->zoom_count > t->zoom_count)
 			tree_view_zoom_back(f);
@@ -141,7 +136,7 @@ static void begin_typed(struct tree_pane *p)
 		memcpy(t->state, f->state, f->source.count);
 	t->cursor = f->cursor;
 	t->zoom_count = f->zoom_count;
-	t->row = p->list.cursor;
+	t->row = p->pane.list.cursor;
 	tree_view_push(f);
 }
 
@@ -160,7 +155,7 @@ bool tree_pane_find(struct pane *pane, struct app *app, int direction, bool here
 	if (node == TREE_NONE)
 		return false;
 	tree_pane_changed(app, p, tree_view_reveal(&p->view, node));
-	p->typed.found = p->list.cursor;
+	p->typed.found = p->pane.list.cursor;
 	return true;
 }
 
@@ -332,7 +327,6 @@ void tree_pane_release(struct pane *pane, struct app *app)
 {
 	struct tree_pane *p = tree_of(pane);
 
-	(void)app;
 	tree_forget_search(p);
 	tree_view_release(&p->view);
 	tree_data_free(p->data);
@@ -342,7 +336,6 @@ void tree_pane_release(struct pane *pane, struct app *app)
 
 static const char *no_base(struct pane *pane, struct app *app)
 {
-	(void)pane;
 	return app->snapshot && !app->snapshot->diff
 		       ? "nothing to compare with: start hybrid-view with --diff BASE"
 		       : NULL;

@@ -19,7 +19,6 @@ struct tree_job;
 
 struct tree_pane {
 	struct pane pane;
-	struct list list;
 	struct tree_view view;
 	struct tree_data *data; /* of the view; NULL: none yet */
 	struct tree_data *past; /* that rates refer to */
@@ -29,8 +28,7 @@ struct tree_pane {
 	unsigned chosen[TREE_COLUMNS]; /* columns; none: as many as the width allows */
 	size_t chosen_count;
 	struct typed_search typed;
-	int first_line; /* of the area drawn last: where rows begin */
-	int name_column; /* and where names do */
+	int name_column; /* of the area drawn last: where names begin */
 	unsigned aside; /* levels that a deep tree is moved to the left */
 	bool began; /* the order was chosen */
 };
@@ -58,13 +56,12 @@ const struct tree_row *tree_pane_row(const struct tree_pane *p);
 int tree_pane_init(struct pane *pane, struct app *app);
 void tree_pane_release(struct pane *pane, struct app *app);
 void tree_pane_update(struct pane *pane, struct app *app, unsigned changed);
-struct list *tree_pane_list(struct pane *pane);
 void tree_pane_moved(struct pane *pane, struct app *app);
 bool tree_pane_find(struct pane *pane, struct app *app, int direction, bool here);
 #define TREE_PANE_FUNCTIONS \
 	.size = sizeof(struct tree_pane), .init = tree_pane_init, .release = tree_pane_release, \
-	.update = tree_pane_update, .draw = tree_pane_draw, .list = tree_pane_list, \
-	.moved = tree_pane_moved, .mouse = tree_pane_mouse, .find = tree_pane_find
+	.update = tree_pane_update, .draw = tree_pane_draw, .moved = tree_pane_moved, \
+	.mouse = tree_pane_mouse, .find = tree_pane_find
 
 /* ------------------------------------------------------- viewer/panes/tree_draw.c */
 

@@ -322,15 +322,15 @@ void tree_pane_draw(struct pane *pane, struct app *app, const struct area *area)
 	y += put_state(p, area, y);
 	count = tree_pane_columns(p, area->width, columns);
 	y += put_groups(p, area, y, columns, count);
-	list_set(&p->list, p->view.count, area->height - y - 1);
+	list_set(&p->pane.list, p->view.count, area->height - y - 1);
 	move_aside(p, area->width - width_of(p, columns, count));
 	put_heading(p, area, y++, columns, count);
-	p->first_line = y;
+	pane->first = y;
 	if (!p->view.count || (p->view.source.flat && p->view.rows[0].rest))
 		canvas_printf(area, y, p->name_column, INK_DIM, "nothing is above %g %%", p->view.threshold);
-	for (size_t i = p->list.top; i < p->view.count && y < area->height; i++, y++) {
+	for (size_t i = p->pane.list.top; i < p->view.count && y < area->height; i++, y++) {
 		put_row(p, app, area, y, &p->view.rows[i], columns, count);
-		if (i == p->list.cursor)
+		if (i == p->pane.list.cursor)
 			canvas_reverse(area, y, 0, area->width);
 	}
 }
@@ -357,19 +357,14 @@ static void click_heading(struct tree_pane *p, struct app *app, int x)
 void tree_pane_mouse(struct pane *pane, struct app *app, int y, int x, unsigned button)
 {
 	struct tree_pane *p = tree_of(pane);
-	const struct tree_row *row;
+	const struct tree_row *row = tree_pane_row(p);
 	int opener;
 
-	if (!p->data || (button != MOUSE_CLICK && button != MOUSE_DOUBLE))
-		return;
-	if (y == p->first_line - 1)
+	if (p->data && y == pane->first - 1)
 		click_heading(p, app, x);
-	if (y < p->first_line || p->list.top + (size_t)(y - p->first_line) >= p->view.count)
+	if (!row || button != MOUSE_CLICK || pane_row_at(pane, y) == LIST_NONE)
 		return;
-	p->list.cursor = p->list.top + (size_t)(y - p->first_line);
-	tree_pane_moved(pane, app);
-	row = tree_pane_row(p);
 	opener = p->name_column + 2 * (row->indent > p->aside ? (int)(row->indent - p->aside) : 0);
-	if (button == MOUSE_DOUBLE || x == opener)
+	if (x == opener)
 		tree_key_toggle(app, pane);
 }

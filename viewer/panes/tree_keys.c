@@ -29,8 +29,9 @@ static void open_node(struct app *app, struct pane *pane)
 		return;
 	if (!tree_view_is_open(&p->view, row->node)) {
 		tree_pane_changed(app, p, tree_view_open(&p->view, row->node, true));
-	} else if (tree_view_has_children(&p->view, row->node) && p->list.cursor + 1 < p->list.count) {
-		list_move(&p->list, 1);
+	} else if (tree_view_has_children(&p->view, row->node) &&
+		   p->pane.list.cursor + 1 < p->pane.list.count) {
+		list_move(&p->pane.list, 1);
 		tree_pane_moved(pane, app);
 	}
 }
@@ -45,9 +46,9 @@ static void close_node(struct app *app, struct pane *pane)
 	if (!row->rest && tree_view_is_open(&p->view, row->node) &&
 		tree_view_has_children(&p->view, row->node)) {
 		tree_pane_changed(app, p, tree_view_open(&p->view, row->node, false));
-	} else if (p->list.cursor) {
-		p->list.cursor = row->above;
-		list_move(&p->list, 0);
+	} else if (p->pane.list.cursor) {
+		p->pane.list.cursor = row->above;
+		list_move(&p->pane.list, 0);
 		tree_pane_moved(pane, app);
 	}
 }
@@ -404,7 +405,6 @@ void tree_key_show_all(struct app *app, struct pane *pane)
 {
 	struct tree_pane *hider = tree_hider(app);
 
-	(void)pane;
 	if (!hider->hide.count) {
 		app_say(app, INK_PLAIN, "nothing is hidden");
 		return;

@@ -42,6 +42,14 @@ bool focus_is(const struct focus *a, const struct focus *b)
 	       is_text(a->module, b->module);
 }
 
+struct focus focus_of_node(const struct snapshot *snapshot, uint32_t node)
+{
+	const struct profile_node *n = &profile_nodes(snapshot->profile)[node];
+
+	return (struct focus){
+		n->kind, n->python, n->name, n->file, n->module, n->line, node, snapshot->serial};
+}
+
 uint32_t focus_node(const struct focus *focus, const struct snapshot *snapshot)
 {
 	return focus->serial == snapshot->serial ? focus->node : NO_NODE;

@@ -25,6 +25,9 @@ int focus_copy(struct focus *copy, const struct focus *focus);
 void focus_release(struct focus *copy); /* it is nothing then */
 bool focus_is(const struct focus *a, const struct focus *b);
 
+/* On a node of the snapshot's profile, which lends its strings. */
+struct focus focus_of_node(const struct snapshot *snapshot, uint32_t node);
+
 /* Its node in the profile of that snapshot, or NO_NODE, as for any but its own. */
 uint32_t focus_node(const struct focus *focus, const struct snapshot *snapshot);
 

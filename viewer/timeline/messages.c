@@ -81,19 +81,12 @@ static int take(void *data, const struct hyb_step *step)
 	return 0;
 }
 
-static bool is_stopped(void *data)
-{
-	const struct reading *reading = data;
-
-	return atomic_load(&reading->job->stop);
-}
-
 /* What cannot be read, or has no regions in its trace, has no messages. */
 static int read_experiment(struct reading *reading, struct hyb_experiment *experiment)
 {
 	static const struct analysis messages = {
 		.name = "messages", .steps = ANALYSIS_STEP(HYB_STEP_MATCH), .step = take};
-	const struct analysis_watch watch = {is_stopped, reading};
+	const struct analysis_watch watch = {job_is_stopped, reading->job};
 	struct hyb_error err;
 	int r = analysis_run(experiment, &(struct analysis_item){&messages, reading}, 1, &watch, &err);
 

@@ -38,10 +38,9 @@ static bool make_arrays(struct timeline *t, const struct profile_node *nodes, bo
 	t->edges = malloc((t->columns + 1) * sizeof(*t->edges));
 	t->where = malloc((cells ? cells : 1) * sizeof(*t->where));
 	t->nodes = malloc(t->node_count * sizeof(*t->nodes));
-	t->busy = calloc(t->rows + 1, sizeof(*t->busy));
 	if (counter)
 		t->values = calloc(t->columns, sizeof(*t->values));
-	if (!t->edges || !t->where || !t->nodes || !t->busy || (counter && !t->values))
+	if (!t->edges || !t->where || !t->nodes || (counter && !t->values))
 		return false;
 	bins_divide(t->edges, t->columns, t->from, t->to);
 	for (size_t i = 0; i < t->node_count; i++) {
@@ -84,7 +83,6 @@ void timeline_free(struct timeline *t)
 	free(t->counter);
 	free(t->unit);
 	free(t->values);
-	free(t->busy);
 	free(t->nodes);
 	free(t->where);
 	free(t->edges);
@@ -166,8 +164,6 @@ static void spend(struct lane *lane, uint32_t node, uint64_t time)
 	if (from >= to)
 		return;
 	t->nodes[node].exclusive += to - from;
-	if (node)
-		t->busy[lane->row] += to - from;
 	bins_spend(&lane->lanes->bins, node, from, to);
 }
 

@@ -39,7 +39,6 @@ struct timeline {
 	struct profile_node *nodes;
 	uint64_t shares[GROUP_BYS][GROUPS]; /* of that the time by group; of timeline_read() */
 	size_t node_count;
-	uint64_t *busy; /* by row: ns in which the thread was somewhere in the tree */
 	/* Of the counter, by column: growth a second of all rows together, or for what goes up and down its
 	 * mean over time and rows. NAN: not known. NULL: none was asked for. */
 	double *values;

@@ -143,7 +143,6 @@ static void whole_run(void **state)
 	assert_int_equal(n[A].exclusive, 300);
 	assert_int_equal(n[A].samples, 1);
 	assert_int_equal(n[WRITE].inclusive, 50);
-	assert_int_equal(run->timeline->busy[0], 900);
 	assert_int_equal(run->timeline->records, 6);
 	release(run);
 }

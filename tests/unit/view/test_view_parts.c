@@ -11,7 +11,6 @@
 
 #include <cmocka.h>
 
-#include "viewer/app/keys.h"
 #include "viewer/app/pane.h"
 #include "viewer/app/prompt.h"
 #include "viewer/app/work.h"
