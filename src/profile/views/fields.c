@@ -307,8 +307,8 @@ const char *field_text(const struct field *field, double value, double unit, cha
 /* The next one that files of this view have: counts, then times, then shares. NULL: no more. */
 static const struct field *next_of_data(unsigned view, unsigned *at)
 {
-	for (; *at < 2 * FIELDS; ++*at) {
-		const struct field *field = &fields[*at % FIELDS];
+	for (; view && *at < 2 * FIELDS; ++*at) {
+		const struct field *field = &fields[*at < FIELDS ? *at : *at - FIELDS];
 
 		if (field->data & view && (field->form == FIELD_COUNT) == (*at < FIELDS)) {
 			++*at;
