@@ -1,6 +1,7 @@
 """Hybrid built for another processor: unit tests of the runtime and an example, run by qemu, read by the tools of this one."""
 
 import re
+import shutil
 
 import pytest
 
@@ -10,14 +11,19 @@ CROSS = SOURCE / "scripts/cross/aarch64.ini"
 QEMU = ("qemu-aarch64-static", "-L", "/usr/aarch64-linux-gnu")
 
 
-@pytest.fixture(scope="module")
-def build(tmp_path_factory):
+@pytest.fixture(scope="module", params=["gcc", "clang"])
+def build(request, tmp_path_factory):
     path = tmp_path_factory.mktemp("aarch64") / "build"
     trial = path.with_name("trial")
     trial.with_suffix(".c").write_text("#include <math.h>\nint main(int argc, char **argv) { return (int)sqrt(argc * 49); }\n")
     if run("sh", "-c", f"aarch64-linux-gnu-gcc {trial}.c -o {trial} -lm && {' '.join(QEMU)} {trial}").returncode != 7:
         pytest.skip("needs gcc-aarch64-linux-gnu, libc6-dev-arm64-cross and qemu-user-static (scripts/setup --tests)")
-    options = ("--cross-file", CROSS, "-Dtools=false", "-Dwerror=true")
+    options = ["--cross-file", CROSS, "-Dtools=false", "-Dwerror=true"]
+    if request.param == "clang": # it takes the C library and the linker of the other
+        if not shutil.which("clang"):
+            pytest.skip("clang is not installed")
+        trial.with_suffix(".ini").write_text("[binaries]\nc = ['clang', '--target=aarch64-linux-gnu']\n")
+        options += ["--cross-file", trial.with_suffix(".ini")]
     for command in (("/usr/bin/meson", "setup", path, SOURCE, *options), ("ninja", "-C", path)):
         result = run(*command, timeout=900)
         assert result.returncode == 0, result.stdout + result.stderr

@@ -88,10 +88,11 @@ static inline __attribute__((always_inline)) uintptr_t arch_stack_pointer(void)
 }
 
 /* A frame pointer does not tell where the frame ends. */
-#ifdef __clang__
-#error "on aarch64 Hybrid is built by gcc: what clang takes for the end of a frame is not"
-#endif
+#ifdef __clang__ /* whose __builtin_dwarf_cfa() is the frame pointer */
+#define ARCH_CALLER_SP() ((uintptr_t)__builtin_sponentry())
+#else
 #define ARCH_CALLER_SP() ((uintptr_t)__builtin_dwarf_cfa())
+#endif
 
 /* xpaclri, which older processors do not know and pass over. */
 static inline uintptr_t arch_address(uint64_t ra)
