@@ -118,12 +118,14 @@ bool modules_is_mpi(uint32_t module)
 struct object {
 	uintptr_t base; /* where its file offset 0 is mapped first; 0: not seen */
 	uintptr_t end; /* of the mapping seen last */
+	uint64_t offset; /* of that in the file */
 	uint64_t device, inode;
 	const char *path;
 };
 
 struct elf_info {
 	uintptr_t bias, lo, hi, eh_frame_hdr;
+	uintptr_t address; /* that the file gives to the code at the offset asked for */
 	uint8_t build_id[32];
 	uint16_t build_id_len;
 };
@@ -153,8 +155,8 @@ static void read_build_id(struct elf_info *info, uintptr_t at, size_t size)
 	}
 }
 
-/* Reads the program headers of the object mapped at `base`. */
-static bool read_elf(uintptr_t base, struct elf_info *info)
+/* Reads the program headers of the object mapped at `base`; the file has code at `offset`. */
+static bool read_elf(uintptr_t base, uint64_t offset, struct elf_info *info)
 {
 	Elf64_Ehdr ehdr;
 	Elf64_Phdr phdr[32];
@@ -180,6 +182,9 @@ static bool read_elf(uintptr_t base, struct elf_info *info)
 		if (phdr[i].p_type == PT_LOAD) {
 			info->lo = at < info->lo ? at : info->lo;
 			info->hi = end > info->hi ? end : info->hi;
+			if (phdr[i].p_flags & PF_X && offset < phdr[i].p_offset + phdr[i].p_filesz &&
+				!info->address)
+				info->address = phdr[i].p_vaddr - phdr[i].p_offset + offset;
 		} else if (phdr[i].p_type == PT_GNU_EH_FRAME)
 			info->eh_frame_hdr = at;
 		else if (phdr[i].p_type == PT_NOTE && !info->build_id_len)
@@ -268,11 +273,18 @@ static void add_map(const struct object *o, uintptr_t start, uintptr_t end)
 
 	if (is_known(o, start, end))
 		return;
-	if (!o->base || !read_elf(o->base, &info)) {
+	if (!o->base || !read_elf(o->base, o->offset, &info)) {
 		map.made = true;
 		jit_map(o->path);
 		insert(&map);
 		return;
+	}
+	/* Once more, elsewhere: V8 has its builtins near the code that it makes. */
+	if (info.address && (start >= info.hi || end <= info.lo)) {
+		info.lo = start;
+		info.hi = end;
+		info.bias = start - info.address;
+		info.eh_frame_hdr = 0; /* speaks of the image */
 	}
 	map.image_lo = info.lo;
 	map.image_hi = info.hi;
@@ -299,10 +311,22 @@ static const char *hex(const char *p, uint64_t *ret_v)
 	return p;
 }
 
+/* Where the start of a file is mapped whose code was seen before; 0: nowhere known. */
+static uintptr_t find_base(const struct object *o)
+{
+	for (uint32_t i = 0; i < mods.count; i++) {
+		const struct module_map *map = &mods.map[i];
+
+		if (map->device == o->device && map->inode == o->inode && !map->made)
+			return map->image_lo & -(uintptr_t)4096;
+	}
+	return 0;
+}
+
 /* "start-end perms offset major:minor inode    path" */
 static void map_line(struct object *o, char *line)
 {
-	uint64_t start, end, offset, major, minor, inode = 0;
+	uint64_t start, end, major, minor, inode = 0;
 	const char *p = hex(line, &start), *perms;
 	bool same;
 
@@ -310,7 +334,7 @@ static void map_line(struct object *o, char *line)
 		return;
 	p = hex(p, &end);
 	perms = p + 1;
-	p = hex(perms + 5, &offset);
+	p = hex(perms + 5, &o->offset);
 	p = hex(p + 1, &major);
 	p = hex(p + 1, &minor);
 	for (p++; *p >= '0' && *p <= '9'; p++)
@@ -325,14 +349,14 @@ static void map_line(struct object *o, char *line)
 		return;
 	}
 	same = o->device == (major << 32 | minor) && o->inode == inode;
-	if (offset == 0 && !(same && start == o->end)) { /* some linkers map the first page twice */
+	if (o->offset == 0 && !(same && start == o->end)) { /* some linkers map the first page twice */
 		o->base = start;
 		o->device = major << 32 | minor;
 		o->inode = inode;
-	} else if (!same) { /* its start was not seen: no program headers */
-		o->base = 0;
+	} else if (!same) { /* its start is not seen here */
 		o->device = major << 32 | minor;
 		o->inode = inode;
+		o->base = find_base(o);
 	}
 	o->end = end;
 	o->path = p;

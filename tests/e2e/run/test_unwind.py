@@ -201,6 +201,37 @@ int main(void)
     assert quality["frames_guessed"] <= 1024 * quality["samples"]
 
 
+def test_code_mapped_twice(measure, compile_c):
+    """As V8 does with its builtins: names come from where the file has the code, not from a distance to the program."""
+    source = """
+#include <fcntl.h>
+#include <stdio.h>
+#include <sys/mman.h>
+static __attribute__((noinline)) void spin(unsigned long n)
+{
+	for (volatile unsigned long i = 0; i < n; i++)
+		;
+}
+int main(void)
+{
+	FILE *maps = fopen("/proc/self/maps", "r");
+	unsigned long start, end, offset, code = (unsigned long)spin;
+	char line[4096], *copy;
+
+	while (fgets(line, sizeof(line), maps))
+		if (sscanf(line, "%lx-%lx r-xp %lx", &start, &end, &offset) == 3 && code - start < end - start)
+			break;
+	copy = mmap(NULL, end - start, PROT_READ | PROT_EXEC, MAP_PRIVATE, open("/proc/self/exe", O_RDONLY), (off_t)offset);
+	((void (*)(unsigned long))(copy + (code - start)))(300000000);
+	return copy == MAP_FAILED;
+}
+"""
+    report = measure(compile_c(source, "-fno-omit-frame-pointer"), options=["-q"]).report()
+    found = [path for path, node in walk(report["tree"]) if node["name"] == "spin" and node["file"].endswith(".c")]
+    assert sum(path[-1]["samples"] for path in found) >= 0.9 * report["quality"]["samples"] > 20
+    assert all("main" in str([node["name"] for node in path]) for path in found)
+
+
 @pytest.mark.parametrize("stripped", ["-s", "-Wl,--build-id=none"])
 def test_stripped_program(measure, compile_c, stripped):
     """Without symbols the paths are still paths: .eh_frame stays."""
