@@ -16,6 +16,9 @@ WITHOUT_CFI = {"asm_leaf", "asm_push", "asm_frame", "asm_callback", "jit_frame",
 # Samples on stacks that main did not begin.
 OTHER_STACKS = {"asm_switch", "ucontext", "threads", "dlopen"}
 
+# Part of the samples that may have a wrong path: the instructions by which libgcc jumps to a landing pad have no true rules.
+UNKNOWN = {"exceptions": 0.01}
+
 # What stands in each sample's path, outermost first; the rest of the path may be between.
 # Last calls are jumps in optimised code, so that not every caller is there.
 PATHS = {
@@ -100,10 +103,10 @@ def test_agrees_with_libunwind(oracle, variant, tmp_path):
             assert row["main"] >= 0.99 * row["samples"], (case, row, notes)
         else:
             TOTAL["explained"] += row["longer"]  # libunwind knows nothing of code just loaded
-            assert row["differ"] <= 1 + 0.002 * row["samples"], (case, row, notes)
+            assert row["differ"] <= 1 + UNKNOWN.get(case, 0.002) * row["samples"], (case, row, notes)
             assert row["longer"] <= 0.05 * row["samples"], (case, row, notes)
         if case not in OTHER_STACKS:
-            assert row["astray"] <= 0.002 * row["samples"] + 1, (case, row, notes)
+            assert row["astray"] <= 1 + UNKNOWN.get(case, 0.002) * row["samples"], (case, row, notes)
 
 
 @pytest.mark.skipif(not VARIANTS, reason="the corpus was not built")
