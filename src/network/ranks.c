@@ -37,7 +37,7 @@ void ranks_alone(struct ranks *ranks)
 	ranks->mpi = NULL;
 }
 
-/* Beside the program, or where it is installed. NULL: neither. */
+/* Where it is built, or where it is installed. NULL: neither. */
 static void *open_library(const char *mpi)
 {
 	char own[PATH_MAX], path[2 * PATH_MAX];
@@ -48,7 +48,7 @@ static void *open_library(const char *mpi)
 		return NULL;
 	own[length] = 0;
 	*strrchr(own, '/') = 0;
-	snprintf(path, sizeof(path), "%s/libhybrid-ranks-%s.so", own, mpi);
+	snprintf(path, sizeof(path), "%s/../network/libhybrid-ranks-%s.so", own, mpi);
 	library = dlopen(path, RTLD_NOW | RTLD_GLOBAL);
 	if (!library) {
 		snprintf(path, sizeof(path), "%s/" HYBRID_LIBRARIES "/libhybrid-ranks-%s.so", own, mpi);

@@ -18,15 +18,20 @@ FOLDER = PROGRAMS / "mpi"
 SECONDS = 60  # for a run; mpiexec ends its ranks when it is ended
 
 
+def need(name):
+    """Not whether Hybrid was built with it: where it is installed that has to be so."""
+    if not shutil.which(f"mpiexec.{name}") or not shutil.which(f"mpicc.{name}"):
+        pytest.skip(f"mpicc.{name} and mpiexec.{name} are not installed")
+
+
 class Mpi:
     """One MPI: its compilers and its launcher."""
 
     def __init__(self, name, folder):
         self.name, self.folder = name, folder
         self.made = {}
+        need(name)
         self.mpiexec = shutil.which(f"mpiexec.{name}")
-        if not self.mpiexec or not shutil.which(f"mpicc.{name}"):
-            pytest.skip(f"mpicc.{name} and mpiexec.{name} are not installed")
         self.yields = folder / "libyield.so"
         result = run("gcc", "-O2", "-shared", "-fPIC", FOLDER / "yield.c", "-o", self.yields, "-ldl")
         assert result.returncode == 0, result.stderr

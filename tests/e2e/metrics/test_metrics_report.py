@@ -4,13 +4,13 @@ import csv
 import io
 import json
 import re
-import shutil
 from collections import Counter
 
 import pytest
 
 from conftest import HYBRID_REPORT, HYBRID_RUN, SOURCE, Experiment, report_json, run
 from known import program
+from mpi import need
 
 FAULTS, MINOR, RESIDENT = "perf::PAGE-FAULTS", "rusage::minor_faults", "memory::resident"
 OWN_FAULTS = 20  # of the measurement, while a region is open
@@ -334,8 +334,7 @@ def test_several_experiments_add_up(pages, lines):
 
 @pytest.mark.parametrize("mpi_name", ["mpich", "openmpi"])
 def test_ranks_print_what_one_process_prints(pages, lines, three, mpi_name):
-    if not HYBRID_REPORT.with_name(f"libhybrid-ranks-{mpi_name}.so").exists() or not shutil.which(f"mpiexec.{mpi_name}"):
-        pytest.skip(f"built without {mpi_name}, or its mpiexec is not here")
+    need(mpi_name)
     more = ["--allow-run-as-root", "--oversubscribe"] if mpi_name == "openmpi" else []
     launcher = ["timeout", "-k", "5", "50", f"mpiexec.{mpi_name}", *more, "-n", "2"]
     for options in (["--json", "--metric", f"r = {FAULTS} / time, {FAULTS}"], ["--flat=line", "--metric", FAULTS]):

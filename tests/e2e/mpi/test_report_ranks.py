@@ -7,6 +7,7 @@ import shutil
 import pytest
 
 from conftest import BUILD, HYBRID_REPORT, run
+from mpi import need
 
 SYNTHETIC = BUILD / "bench/synthetic"
 VIEWS = ["--tree --json", "--reverse", "--flat=line", "--flat=rank --json", "--mpi --json", "--messages", "--over-ranks",
@@ -47,15 +48,10 @@ int main(int argc, char **argv)
 """
 
 
-def library(mpi):
-    return HYBRID_REPORT.with_name(f"libhybrid-ranks-{mpi}.so")
-
-
 @pytest.fixture(params=["mpich", "openmpi"])
 def launcher(request):
     """What stands in front of a command so that `ranks` processes run it."""
-    if not library(request.param).exists() or not shutil.which(f"mpiexec.{request.param}"):
-        pytest.skip(f"built without {request.param}, or its mpiexec is not here")
+    need(request.param)
     more = ["--allow-run-as-root", "--oversubscribe"] if request.param == "openmpi" else []
     return lambda ranks: ["timeout", "-k", "5", "50", f"mpiexec.{request.param}", *more, "-n", str(ranks)]
 
@@ -208,8 +204,7 @@ def test_rank_0_alone(synthetic, tmp_path):
 @pytest.mark.parametrize("mpi", ["mpich", "openmpi"])
 def test_variables_without_launcher(synthetic, mpi):
     """As where a rank of another program starts a report: MPI knows of no others."""
-    if not library(mpi).exists():
-        pytest.skip(f"built without {mpi}")
+    need(mpi)
     path = synthetic(7, 100, 2)[0]
     rank, size = {"mpich": ("PMI_RANK", "PMI_SIZE"), "openmpi": ("OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE")}[mpi]
     result = run(HYBRID_REPORT, path, env={**os.environ, rank: "0", size: "3"})
