@@ -2,7 +2,6 @@
 
 #include <string.h>
 
-#define NUMBERS(array) (sizeof(array) / sizeof((array)[0]))
 #define FIRST_PUBLISHED 0x030d
 
 /*
@@ -41,18 +40,9 @@ struct published {
 
 const struct python_layout *python_layout_of(unsigned version)
 {
-	static const struct python_layout *const known[] = {
-		&python_layout_3_8,
-		&python_layout_3_9,
-		&python_layout_3_10,
-		&python_layout_3_11,
-		&python_layout_3_12,
-		&python_layout_3_13,
-	};
-
-	for (size_t i = 0; i < NUMBERS(known); i++)
-		if (known[i]->version == version)
-			return known[i];
+	for (size_t i = 0; i < python_layout_count; i++)
+		if (python_layouts[i].version == version)
+			return &python_layouts[i];
 	return NULL;
 }
 

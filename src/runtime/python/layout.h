@@ -111,8 +111,9 @@ struct python_layout {
 	uint16_t interp_eval_frame;
 };
 
-extern const struct python_layout python_layout_3_8, python_layout_3_9, python_layout_3_10,
-	python_layout_3_11, python_layout_3_12, python_layout_3_13;
+/* Of all versions that are known. */
+extern const struct python_layout python_layouts[];
+extern const size_t python_layout_count;
 
 /* The layout of a version (major << 8 | minor), NULL if it is not known. */
 const struct python_layout *python_layout_of(unsigned version);

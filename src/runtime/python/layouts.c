@@ -84,196 +84,195 @@
 	}
 /* clang-format on */
 
-const struct python_layout python_layout_3_8 = {
-	.version = 0x0308,
-	.chain = PYTHON_FRAME_OBJECTS,
-	.instruction = PYTHON_OFFSET_BYTES,
-	.lines = PYTHON_LINES_LNOTAB,
-	.attributes = PYTHON_DICT,
-	.thread = THREAD_3_8,
-	.frame =
-		{
-			.size = 108, /* to the end of f_lasti */
-			.code = 32, /* f_code */
-			.previous = 24, /* f_back */
-			.instruction = 104, /* f_lasti */
-			.locals = 360, /* f_localsplus */
-		},
-	.generator.stack_top = 72, /* f_stacktop */
-	.code = CODE_3_8,
-	.object = OBJECT(48, 72),
-	.attribute = ATTRIBUTE_3_8(872),
-	.interp_eval_frame = 568,
+const struct python_layout python_layouts[] = {
+	{
+		.version = 0x0308,
+		.chain = PYTHON_FRAME_OBJECTS,
+		.instruction = PYTHON_OFFSET_BYTES,
+		.lines = PYTHON_LINES_LNOTAB,
+		.attributes = PYTHON_DICT,
+		.thread = THREAD_3_8,
+		.frame =
+			{
+				.size = 108, /* to the end of f_lasti */
+				.code = 32, /* f_code */
+				.previous = 24, /* f_back */
+				.instruction = 104, /* f_lasti */
+				.locals = 360, /* f_localsplus */
+			},
+		.generator.stack_top = 72, /* f_stacktop */
+		.code = CODE_3_8,
+		.object = OBJECT(48, 72),
+		.attribute = ATTRIBUTE_3_8(872),
+		.interp_eval_frame = 568,
+	},
+	{
+		.version = 0x0309,
+		.chain = PYTHON_FRAME_OBJECTS,
+		.instruction = PYTHON_OFFSET_BYTES,
+		.lines = PYTHON_LINES_LNOTAB,
+		.attributes = PYTHON_DICT,
+		.thread = THREAD_3_8,
+		.frame =
+			{
+				.size = 108, /* to the end of f_lasti */
+				.code = 32, /* f_code */
+				.previous = 24, /* f_back */
+				.instruction = 104, /* f_lasti */
+				.locals = 360, /* f_localsplus */
+			},
+		.generator.stack_top = 72, /* f_stacktop */
+		.code = CODE_3_8,
+		.object = OBJECT(48, 72),
+		.attribute = ATTRIBUTE_3_8(864),
+	},
+	{
+		.version = 0x030a,
+		.chain = PYTHON_FRAME_OBJECTS,
+		.instruction = PYTHON_OFFSET_UNITS,
+		.lines = PYTHON_LINES_LINETABLE,
+		.attributes = PYTHON_DICT,
+		.thread = THREAD_3_8,
+		.frame =
+			{
+				.size = 100, /* to the end of f_lasti */
+				.code = 32, /* f_code */
+				.previous = 24, /* f_back */
+				.instruction = 96, /* f_lasti */
+				.locals = 352, /* f_localsplus */
+			},
+		.generator =
+			{
+				.state = 108, /* f_state */
+				.suspended_min = -1, /* FRAME_SUSPENDED */
+				.suspended_max = -1, /* FRAME_SUSPENDED */
+			},
+		.code = CODE_3_8,
+		.object = OBJECT(48, 72),
+		.attribute = ATTRIBUTE_3_8(872),
+	},
+	{
+		.version = 0x030b,
+		.chain = PYTHON_ENTRY_FLAGS,
+		.instruction = PYTHON_POINTER,
+		.lines = PYTHON_LINES_LOCATIONS,
+		.attributes = PYTHON_VALUES_BEFORE,
+		.thread =
+			{
+				.interp = 16,
+				.thread_id = 152,
+				.cframe = 56,
+				.stack_chunk = 296, /* datastack_chunk */
+				.stack_top = 304, /* datastack_top */
+			},
+		.cframe =
+			{
+				.frame = 8, /* current_frame */
+				.previous = 16,
+			},
+		.chunk = CHUNK_3_11,
+		.frame =
+			{
+				.size = 72, /* to localsplus */
+				.code = 32, /* f_code */
+				.previous = 48,
+				.instruction = 56, /* prev_instr */
+				.owner = 69,
+				.is_entry = 68,
+				.locals = 72, /* localsplus */
+			},
+		.generator =
+			{
+				.state_before = 5, /* gi_iframe minus gi_frame_state */
+				.suspended_min = -1, /* FRAME_SUSPENDED */
+				.suspended_max = -1, /* FRAME_SUSPENDED */
+			},
+		.code = CODE_3_11(184, 72),
+		.object = OBJECT(48, 72),
+		.attribute = ATTRIBUTE_3_11(872, 0),
+	},
+	{
+		.version = 0x030c,
+		.chain = PYTHON_SHIMS,
+		.instruction = PYTHON_POINTER,
+		.lines = PYTHON_LINES_LOCATIONS,
+		.attributes = PYTHON_DICT_BEFORE,
+		.thread =
+			{
+				.interp = 16,
+				.thread_id = 136,
+				.next = 8,
+				.status = 24, /* _status */
+				.c_recursion = 36, /* c_recursion_remaining */
+				.cframe = 56,
+				.stack_chunk = 232, /* datastack_chunk */
+				.stack_top = 240, /* datastack_top */
+			},
+		.cframe =
+			{
+				.frame = 0, /* current_frame */
+				.previous = 8,
+			},
+		.chunk = CHUNK_3_11,
+		.frame =
+			{
+				.size = 72, /* to localsplus */
+				.code = 0, /* f_code */
+				.previous = 8,
+				.instruction = 56, /* prev_instr */
+				.owner = 70,
+				.locals = 72, /* localsplus */
+			},
+		.generator =
+			{
+				.state_before = 5, /* gi_iframe minus gi_frame_state */
+				.suspended_min = -1, /* FRAME_SUSPENDED */
+				.suspended_max = -1, /* FRAME_SUSPENDED */
+			},
+		.code = CODE_3_11(192, 68),
+		.object = OBJECT(40, 56),
+		.passed_on = {142, 244, 25},
+		.interp_threads = 72, /* threads.head */
+		.attribute = ATTRIBUTE_3_11(880, 0),
+	},
+	{
+		.version = 0x030d,
+		.chain = PYTHON_SHIMS,
+		.instruction = PYTHON_POINTER,
+		.lines = PYTHON_LINES_LOCATIONS,
+		.attributes = PYTHON_VALUES_BEHIND,
+		.thread =
+			{
+				.interp = 16,
+				.thread_id = 152,
+				.next = 8,
+				.status = 32, /* _status */
+				.c_recursion = 52, /* c_recursion_remaining */
+				.frame = 72, /* current_frame */
+				.stack_chunk = 232, /* datastack_chunk */
+				.stack_top = 240, /* datastack_top */
+			},
+		.chunk = CHUNK_3_11,
+		.frame =
+			{
+				.size = 72, /* to localsplus */
+				.code = 0, /* f_executable */
+				.previous = 8,
+				.instruction = 56, /* instr_ptr */
+				.owner = 70,
+				.locals = 72, /* localsplus */
+			},
+		.generator =
+			{
+				.state_before = 5, /* gi_iframe minus gi_frame_state */
+				.suspended_min = -2, /* FRAME_SUSPENDED */
+				.suspended_max = -1, /* FRAME_SUSPENDED_YIELD_FROM */
+			},
+		.code = CODE_3_11(200, 68),
+		.object = OBJECT(40, 56),
+		.passed_on = {54, 246, 5},
+		.attribute = ATTRIBUTE_3_11(880, 8),
+	},
 };
 
-const struct python_layout python_layout_3_9 = {
-	.version = 0x0309,
-	.chain = PYTHON_FRAME_OBJECTS,
-	.instruction = PYTHON_OFFSET_BYTES,
-	.lines = PYTHON_LINES_LNOTAB,
-	.attributes = PYTHON_DICT,
-	.thread = THREAD_3_8,
-	.frame =
-		{
-			.size = 108, /* to the end of f_lasti */
-			.code = 32, /* f_code */
-			.previous = 24, /* f_back */
-			.instruction = 104, /* f_lasti */
-			.locals = 360, /* f_localsplus */
-		},
-	.generator.stack_top = 72, /* f_stacktop */
-	.code = CODE_3_8,
-	.object = OBJECT(48, 72),
-	.attribute = ATTRIBUTE_3_8(864),
-};
-
-const struct python_layout python_layout_3_10 = {
-	.version = 0x030a,
-	.chain = PYTHON_FRAME_OBJECTS,
-	.instruction = PYTHON_OFFSET_UNITS,
-	.lines = PYTHON_LINES_LINETABLE,
-	.attributes = PYTHON_DICT,
-	.thread = THREAD_3_8,
-	.frame =
-		{
-			.size = 100, /* to the end of f_lasti */
-			.code = 32, /* f_code */
-			.previous = 24, /* f_back */
-			.instruction = 96, /* f_lasti */
-			.locals = 352, /* f_localsplus */
-		},
-	.generator =
-		{
-			.state = 108, /* f_state */
-			.suspended_min = -1, /* FRAME_SUSPENDED */
-			.suspended_max = -1, /* FRAME_SUSPENDED */
-		},
-	.code = CODE_3_8,
-	.object = OBJECT(48, 72),
-	.attribute = ATTRIBUTE_3_8(872),
-};
-
-const struct python_layout python_layout_3_11 = {
-	.version = 0x030b,
-	.chain = PYTHON_ENTRY_FLAGS,
-	.instruction = PYTHON_POINTER,
-	.lines = PYTHON_LINES_LOCATIONS,
-	.attributes = PYTHON_VALUES_BEFORE,
-	.thread =
-		{
-			.interp = 16,
-			.thread_id = 152,
-			.cframe = 56,
-			.stack_chunk = 296, /* datastack_chunk */
-			.stack_top = 304, /* datastack_top */
-		},
-	.cframe =
-		{
-			.frame = 8, /* current_frame */
-			.previous = 16,
-		},
-	.chunk = CHUNK_3_11,
-	.frame =
-		{
-			.size = 72, /* to localsplus */
-			.code = 32, /* f_code */
-			.previous = 48,
-			.instruction = 56, /* prev_instr */
-			.owner = 69,
-			.is_entry = 68,
-			.locals = 72, /* localsplus */
-		},
-	.generator =
-		{
-			.state_before = 5, /* gi_iframe minus gi_frame_state */
-			.suspended_min = -1, /* FRAME_SUSPENDED */
-			.suspended_max = -1, /* FRAME_SUSPENDED */
-		},
-	.code = CODE_3_11(184, 72),
-	.object = OBJECT(48, 72),
-	.attribute = ATTRIBUTE_3_11(872, 0),
-};
-
-const struct python_layout python_layout_3_12 = {
-	.version = 0x030c,
-	.chain = PYTHON_SHIMS,
-	.instruction = PYTHON_POINTER,
-	.lines = PYTHON_LINES_LOCATIONS,
-	.attributes = PYTHON_DICT_BEFORE,
-	.thread =
-		{
-			.interp = 16,
-			.thread_id = 136,
-			.next = 8,
-			.status = 24, /* _status */
-			.c_recursion = 36, /* c_recursion_remaining */
-			.cframe = 56,
-			.stack_chunk = 232, /* datastack_chunk */
-			.stack_top = 240, /* datastack_top */
-		},
-	.cframe =
-		{
-			.frame = 0, /* current_frame */
-			.previous = 8,
-		},
-	.chunk = CHUNK_3_11,
-	.frame =
-		{
-			.size = 72, /* to localsplus */
-			.code = 0, /* f_code */
-			.previous = 8,
-			.instruction = 56, /* prev_instr */
-			.owner = 70,
-			.locals = 72, /* localsplus */
-		},
-	.generator =
-		{
-			.state_before = 5, /* gi_iframe minus gi_frame_state */
-			.suspended_min = -1, /* FRAME_SUSPENDED */
-			.suspended_max = -1, /* FRAME_SUSPENDED */
-		},
-	.code = CODE_3_11(192, 68),
-	.object = OBJECT(40, 56),
-	.passed_on = {142, 244, 25},
-	.interp_threads = 72, /* threads.head */
-	.attribute = ATTRIBUTE_3_11(880, 0),
-};
-
-const struct python_layout python_layout_3_13 = {
-	.version = 0x030d,
-	.chain = PYTHON_SHIMS,
-	.instruction = PYTHON_POINTER,
-	.lines = PYTHON_LINES_LOCATIONS,
-	.attributes = PYTHON_VALUES_BEHIND,
-	.thread =
-		{
-			.interp = 16,
-			.thread_id = 152,
-			.next = 8,
-			.status = 32, /* _status */
-			.c_recursion = 52, /* c_recursion_remaining */
-			.frame = 72, /* current_frame */
-			.stack_chunk = 232, /* datastack_chunk */
-			.stack_top = 240, /* datastack_top */
-		},
-	.chunk = CHUNK_3_11,
-	.frame =
-		{
-			.size = 72, /* to localsplus */
-			.code = 0, /* f_executable */
-			.previous = 8,
-			.instruction = 56, /* instr_ptr */
-			.owner = 70,
-			.locals = 72, /* localsplus */
-		},
-	.generator =
-		{
-			.state_before = 5, /* gi_iframe minus gi_frame_state */
-			.suspended_min = -2, /* FRAME_SUSPENDED */
-			.suspended_max = -1, /* FRAME_SUSPENDED_YIELD_FROM */
-		},
-	.code = CODE_3_11(200, 68),
-	.object = OBJECT(40, 56),
-	.passed_on = {54, 246, 5},
-	.attribute = ATTRIBUTE_3_11(880, 8),
-};
+const size_t python_layout_count = sizeof(python_layouts) / sizeof(python_layouts[0]);

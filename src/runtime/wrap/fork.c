@@ -54,8 +54,8 @@ EXPORT int clone(int (*function)(void *), void *stack, int flags, void *argument
 
 		result = REAL(clone)(function, stack, flags, argument, a, b, c);
 		if (result > 0 && !(flags & CLONE_THREAD))
-			note_itself(
-				tick, result, HYB_UNMEASURED_MEMORY); /* what it executes it records later */
+			/* What it executes it records later. */
+			note_itself(tick, result, HYB_UNMEASURED_MEMORY);
 		return result;
 	}
 	/* Its memory is a copy: what stands on our stack is there for it too. */
