@@ -331,7 +331,7 @@ int main(int argc, char **argv)
 
 def test_enters_of_sampled_frames(mpi, ranks, tmp_path):
     """What was sampled is not entered again around each of 30,000 calls: only where samples or calls show a change."""
-    experiment = ranks(1, mpi.compile(POLLING), options=["--trace"])
+    experiment = ranks(1, mpi.compile(POLLING), options=["--trace", "--source", "perf"])
     assert experiment.returncode == 0, experiment.stderr
     archive = convert(experiment.path, tmp_path / "out")
     assert exact(archive)["MPI_Iprobe"] == 30000

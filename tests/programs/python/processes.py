@@ -45,7 +45,7 @@ def forked():
 
 
 def part_fork():
-    """forked spin | _after_fork ..."""
+    """forked spin | _after_fork ... | seed ..."""
     child = os.fork()  #:
     if not child:
         forked()  #:
