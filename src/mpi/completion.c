@@ -47,7 +47,7 @@ static void hold(struct completion *completion)
 	}
 }
 
-void completion_begin(struct completion *completion, int count, const MPI_Request *requests,
+MPI_Status *completion_begin(struct completion *completion, int count, const MPI_Request *requests,
 	MPI_Status *statuses, enum completion_how how)
 {
 	completion->count = count < 0 || !requests ? 0 : count;
@@ -62,6 +62,7 @@ void completion_begin(struct completion *completion, int count, const MPI_Reques
 	completion->held = how == COMPLETION_ALL || world.threads == MPI_THREAD_MULTIPLE;
 	if (completion->held)
 		hold(completion);
+	return completion->statuses;
 }
 
 static handle_slot *look(const struct completion *completion, int i)
@@ -111,10 +112,27 @@ static bool in_status(int result)
 	return class == MPI_ERR_IN_STATUS;
 }
 
-void completion_all(struct completion *completion, int result)
+/* Nothing is complete. One record a call: of the first that is not. */
+static void ask_in_vain(const struct completion *completion)
+{
+	for (int i = 0; i < completion->count; i++) {
+		handle_slot *slot = look(completion, i);
+
+		if (slot && request_at(slot)->active) {
+			api->request(HYB_OTHER_TESTED, request_at(slot)->number);
+			return;
+		}
+	}
+}
+
+void completion_all(struct completion *completion, int result, const int *flag)
 {
 	bool each = in_status(result);
 
+	if (result == MPI_SUCCESS && flag && !*flag) {
+		ask_in_vain(completion);
+		return;
+	}
 	if (completion->lost)
 		api->untracked();
 	for (int i = 0; i < completion->count; i++)
@@ -122,8 +140,12 @@ void completion_all(struct completion *completion, int result)
 			complete(completion, i, &completion->statuses[i]);
 }
 
-void completion_any(struct completion *completion, int result, const int *index)
+void completion_any(struct completion *completion, int result, const int *flag, const int *index)
 {
+	if (result == MPI_SUCCESS && flag && !*flag) {
+		ask_in_vain(completion);
+		return;
+	}
 	if (completion->lost)
 		api->untracked();
 	if (result == MPI_SUCCESS)
@@ -136,6 +158,10 @@ void completion_some(struct completion *completion, int result, const int *count
 {
 	bool each = in_status(result);
 
+	if (result == MPI_SUCCESS && !*count) { /* of MPI_Testsome */
+		ask_in_vain(completion);
+		return;
+	}
 	if (completion->lost)
 		api->untracked();
 	if (each || result == MPI_SUCCESS)
@@ -144,19 +170,6 @@ void completion_some(struct completion *completion, int result, const int *count
 				complete(completion, indices[i], &completion->statuses[i]);
 	if (result != MPI_SUCCESS)
 		drop_gone(completion);
-}
-
-/* One record a call: of the first that is not complete. */
-void completion_none(struct completion *completion)
-{
-	for (int i = 0; i < completion->count; i++) {
-		handle_slot *slot = look(completion, i);
-
-		if (slot && request_at(slot)->active) {
-			api->request(HYB_OTHER_TESTED, request_at(slot)->number);
-			return;
-		}
-	}
 }
 
 void completion_end(struct completion *completion)

@@ -4,10 +4,10 @@
  *	struct completion completion;
  *
  *	if (api->begin(&function)) {
- *		completion_begin(&completion, count, requests, statuses, COMPLETION_ALL);
- *		result = PMPI_Waitall(count, requests, completion.statuses);
+ *		statuses = completion_begin(&completion, count, requests, statuses, COMPLETION_ALL);
+ *		result = PMPI_Waitall(count, requests, statuses);
  *		if (api->end()) {
- *			completion_all(&completion, result);
+ *			completion_all(&completion, result, NULL);
  *			if (result != MPI_SUCCESS)
  *				api->failed(result);
  *			api->leave();
@@ -31,9 +31,9 @@ enum completion_how {
 	COMPLETION_SOME, /* Waitany, Waitsome, Testany, Testsome */
 };
 
+/* completion.c's own. */
 struct completion {
-	MPI_Status *statuses; /* to hand to MPI, in the place of the program's */
-	/* The rest is completion.c's own. */
+	MPI_Status *statuses; /* that MPI has */
 	int count;
 	bool held; /* `found` is filled in, its slots are held */
 	bool lost; /* there was no memory */
@@ -47,14 +47,15 @@ struct completion {
 	handle_slot *few_found[COMPLETION_FEW];
 };
 
-/* Before PMPI_X; always followed by completion_end(). */
-void completion_begin(struct completion *completion, int count, const MPI_Request *requests,
+/* Before PMPI_X; always followed by completion_end(). Returns the statuses to hand to MPI in the place of the
+ * program's. */
+MPI_Status *completion_begin(struct completion *completion, int count, const MPI_Request *requests,
 	MPI_Status *statuses, enum completion_how how);
-/* One of these, between end() and leave(), whatever MPI returned: */
-void completion_all(struct completion *completion, int result); /* Wait*, Test* with a true flag */
-void completion_any(struct completion *completion, int result, const int *index); /* flag is true */
+/* One of these, between end() and leave(), whatever MPI returned. `flag`: of MPI_Test*, NULL for MPI_Wait*.
+ */
+void completion_all(struct completion *completion, int result, const int *flag);
+void completion_any(struct completion *completion, int result, const int *flag, const int *index);
 void completion_some(struct completion *completion, int result, const int *count, const int *indices);
-void completion_none(struct completion *completion); /* flag is false, or no index: asked in vain */
 /* After PMPI_X, anywhere. */
 void completion_end(struct completion *completion);
 

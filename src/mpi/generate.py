@@ -95,25 +95,31 @@ def read_table():
 
 def read_templates():
     """Templates by name, and the parts that they ask for, by ("operation", "bcast")."""
-    templates, parts = {}, {}
+    templates, frames, parts = {}, {}, {}
+
+    def keep(where, key, text):
+        if key in where:
+            fail(f"{path.name}: {key}: twice")
+        where[key] = text
+
     for path in sorted((HERE / "templates").glob("*.c.in")):
-        name = None
-        for line in path.read_text().splitlines():
-            if line.startswith("template "):
-                name = line.split()[1]
-                if name in templates:
-                    fail(f"{path.name}: {line}: twice")
-                templates[name] = []
-            elif name and (line or templates[name][-1] not in ("}", "#endif")):
-                templates[name].append(line)
-            elif m := re.fullmatch(r"(\w+) (\w+) = (.*)", line):
-                name = None
-                if (m[1], m[2]) in parts:
-                    fail(f"{path.name}: {line}: twice")
-                parts[m[1], m[2]] = m[3]
+        for block in re.split(r"\n\n(?!\t)", path.read_text().rstrip("\n")):
+            if m := re.search(r"^template (\w+)(?:: (\w+))?\n", block, re.M):
+                keep(templates, m[1], block[m.end():] + "\n")
+                frames[m[1]] = m[2]
             else:
-                name = None
-    return templates, parts
+                for m in re.finditer(r"^(\w+) (\w+) = (.*)$", block, re.M):
+                    keep(parts, (m[1], m[2]), m[3])
+    if unknown := set(frames.values()) - {None, *templates}:
+        fail(f"templates: there is no template '{unknown.pop()}'")
+    return {name: fill(templates[frames[name]], text) if frames[name] else fill(text, "")
+            for name, text in templates.items()}, parts
+
+
+def fill(frame, text):
+    """A frame with the lines of a template in their places."""
+    before, _, after = text.rpartition("\t...\n")
+    return re.sub(r"\t+after_Xxx\n", lambda _: after, frame.replace("\tbefore_Xxx\n", before))
 
 
 def find_entry(table, function):
@@ -161,7 +167,7 @@ def instantiate(function, entry, templates, parts):
     template = entry.template + ("" if returns_error(function) else "_value")
     if template not in templates:
         fail(f"functions.table: {function.name}: there is no template '{template}'")
-    text = "\n".join(templates[template]) + "\n"
+    text = templates[template]
     for kind in sorted(set(kind for kind, _ in parts)):
         if f"{kind}_Xxx" in text:
             words = [word for word in entry.words if (kind, word) in parts]
@@ -178,7 +184,7 @@ def instantiate(function, entry, templates, parts):
 
 def instantiate_fortran(name, templates):
     c_name = "MPI_" + re.sub("_(f08_)?$", "", name.removeprefix("mpi_")).capitalize()
-    return "\n".join(templates["fortran"]).replace("fortran_xxx", name).replace("MPI_Xxx", c_name) + "\n"
+    return templates["fortran"].replace("fortran_xxx", name).replace("MPI_Xxx", c_name)
 
 
 # ----------------------------------------------------------------------------------------------------- wrappers
