@@ -32,22 +32,26 @@ static uint64_t count_at(struct counts counts, uint32_t i)
 	return count > 0 ? (uint64_t)count : 0;
 }
 
-static uint64_t bytes_of_all(struct counts counts, uint32_t n, MPI_Datatype type)
+static uint64_t bytes_at(const struct blocks *blocks, uint32_t i)
 {
-	uint64_t sum = 0;
+	MPI_Count count = blocks->counts.of ? (MPI_Count)count_at(blocks->counts, i) : blocks->count;
 
-	for (uint32_t i = 0; i < n; i++)
-		sum += count_at(counts, i);
-	return bytes_of((MPI_Count)sum, type);
+	return bytes_of(count, blocks->types ? blocks->types[i] : blocks->type);
 }
 
-static uint64_t bytes_of_each(struct counts counts, uint32_t n, const MPI_Datatype *types)
+static uint64_t bytes_of_all(const struct blocks *blocks, uint32_t n)
 {
-	uint64_t sum = 0;
+	uint64_t bytes = 0, count = 0;
 
-	for (uint32_t i = 0; i < n; i++)
-		sum += bytes_of((MPI_Count)count_at(counts, i), types[i]);
-	return sum;
+	if (!blocks->counts.of)
+		return bytes_at(blocks, 0) * n;
+	for (uint32_t i = 0; i < n; i++) {
+		if (blocks->types)
+			bytes += bytes_at(blocks, i);
+		else
+			count += count_at(blocks->counts, i);
+	}
+	return blocks->types ? bytes : bytes_of((MPI_Count)count, blocks->type);
 }
 
 /* What the process is in a call with a root. */
@@ -96,157 +100,69 @@ struct operation collective_reduce(MPI_Comm comm, MPI_Count count, MPI_Datatype 
 	return operation;
 }
 
-struct operation collective_gather(MPI_Comm comm, const void *sendbuf, MPI_Count sendcount,
-	MPI_Datatype sendtype, MPI_Count recvcount, MPI_Datatype recvtype, int root)
+struct operation collective_gather(MPI_Comm comm, enum hyb_operation what, const void *sendbuf,
+	MPI_Count sendcount, MPI_Datatype sendtype, const struct blocks *receive, int root)
 {
-	struct operation operation = collective(comm, HYB_COLLECTIVE_GATHER);
+	struct operation operation = collective(comm, what);
 	enum part part = set_root(&operation, root);
 
 	if (part == PART_ROOT)
-		operation.message.received = bytes_of(recvcount, recvtype) * partners(operation.on);
+		operation.message.received = bytes_of_all(receive, partners(operation.on));
 	if (part != PART_NONE && root != MPI_ROOT)
-		operation.message.sent = sendbuf == MPI_IN_PLACE ? bytes_of(recvcount, recvtype)
+		operation.message.sent = sendbuf == MPI_IN_PLACE ? bytes_at(receive, operation.on->rank)
 								 : bytes_of(sendcount, sendtype);
 	return operation;
 }
 
-struct operation collective_gatherv(MPI_Comm comm, const void *sendbuf, MPI_Count sendcount,
-	MPI_Datatype sendtype, struct counts recvcounts, MPI_Datatype recvtype, int root)
-{
-	struct operation operation = collective(comm, HYB_COLLECTIVE_GATHERV);
-	enum part part = set_root(&operation, root);
-	const struct handle *on = operation.on;
-
-	if (part == PART_ROOT)
-		operation.message.received = bytes_of_all(recvcounts, partners(on), recvtype);
-	if (part == PART_NONE || root == MPI_ROOT)
-		return operation;
-	if (sendbuf == MPI_IN_PLACE)
-		operation.message.sent = bytes_of((MPI_Count)count_at(recvcounts, on->rank), recvtype);
-	else
-		operation.message.sent = bytes_of(sendcount, sendtype);
-	return operation;
-}
-
-struct operation collective_scatter(MPI_Comm comm, MPI_Count sendcount, MPI_Datatype sendtype,
+struct operation collective_scatter(MPI_Comm comm, enum hyb_operation what, const struct blocks *send,
 	const void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root)
 {
-	struct operation operation = collective(comm, HYB_COLLECTIVE_SCATTER);
+	struct operation operation = collective(comm, what);
 	enum part part = set_root(&operation, root);
 
 	if (part == PART_ROOT)
-		operation.message.sent = bytes_of(sendcount, sendtype) * partners(operation.on);
+		operation.message.sent = bytes_of_all(send, partners(operation.on));
 	if (part != PART_NONE && root != MPI_ROOT)
-		operation.message.received = recvbuf == MPI_IN_PLACE ? bytes_of(sendcount, sendtype)
+		operation.message.received = recvbuf == MPI_IN_PLACE ? bytes_at(send, operation.on->rank)
 								     : bytes_of(recvcount, recvtype);
 	return operation;
 }
 
-struct operation collective_scatterv(MPI_Comm comm, struct counts sendcounts, MPI_Datatype sendtype,
-	const void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root)
+struct operation collective_allgather(MPI_Comm comm, enum hyb_operation what, const void *sendbuf,
+	MPI_Count sendcount, MPI_Datatype sendtype, const struct blocks *receive)
 {
-	struct operation operation = collective(comm, HYB_COLLECTIVE_SCATTERV);
-	enum part part = set_root(&operation, root);
-	const struct handle *on = operation.on;
-
-	if (part == PART_ROOT)
-		operation.message.sent = bytes_of_all(sendcounts, partners(on), sendtype);
-	if (part == PART_NONE || root == MPI_ROOT)
-		return operation;
-	if (recvbuf == MPI_IN_PLACE)
-		operation.message.received = bytes_of((MPI_Count)count_at(sendcounts, on->rank), sendtype);
-	else
-		operation.message.received = bytes_of(recvcount, recvtype);
-	return operation;
-}
-
-struct operation collective_allgather(MPI_Comm comm, const void *sendbuf, MPI_Count sendcount,
-	MPI_Datatype sendtype, MPI_Count recvcount, MPI_Datatype recvtype)
-{
-	struct operation operation = collective(comm, HYB_COLLECTIVE_ALLGATHER);
-	uint64_t each = bytes_of(recvcount, recvtype);
-
-	if (!operation.on)
-		return operation;
-	operation.message.sent = sendbuf == MPI_IN_PLACE ? each : bytes_of(sendcount, sendtype);
-	operation.message.received = each * partners(operation.on);
-	return operation;
-}
-
-struct operation collective_allgatherv(MPI_Comm comm, const void *sendbuf, MPI_Count sendcount,
-	MPI_Datatype sendtype, struct counts recvcounts, MPI_Datatype recvtype)
-{
-	struct operation operation = collective(comm, HYB_COLLECTIVE_ALLGATHERV);
+	struct operation operation = collective(comm, what);
 	const struct handle *on = operation.on;
 
 	if (!on)
 		return operation;
-	if (sendbuf == MPI_IN_PLACE)
-		operation.message.sent = bytes_of((MPI_Count)count_at(recvcounts, on->rank), recvtype);
-	else
-		operation.message.sent = bytes_of(sendcount, sendtype);
-	operation.message.received = bytes_of_all(recvcounts, partners(on), recvtype);
+	operation.message.sent =
+		sendbuf == MPI_IN_PLACE ? bytes_at(receive, on->rank) : bytes_of(sendcount, sendtype);
+	operation.message.received = bytes_of_all(receive, partners(on));
 	return operation;
 }
 
-struct operation collective_alltoall(MPI_Comm comm, const void *sendbuf, MPI_Count sendcount,
-	MPI_Datatype sendtype, MPI_Count recvcount, MPI_Datatype recvtype)
+struct operation collective_alltoall(MPI_Comm comm, enum hyb_operation what, const void *sendbuf,
+	const struct blocks *send, const struct blocks *receive)
 {
-	struct operation operation = collective(comm, HYB_COLLECTIVE_ALLTOALL);
-	uint64_t each = bytes_of(recvcount, recvtype);
-	uint64_t mine = sendbuf == MPI_IN_PLACE ? each : bytes_of(sendcount, sendtype);
-
-	if (!operation.on)
-		return operation;
-	operation.message.sent = mine * partners(operation.on);
-	operation.message.received = each * partners(operation.on);
-	return operation;
-}
-
-struct operation collective_alltoallv(MPI_Comm comm, const void *sendbuf, struct counts sendcounts,
-	MPI_Datatype sendtype, struct counts recvcounts, MPI_Datatype recvtype)
-{
-	struct operation operation = collective(comm, HYB_COLLECTIVE_ALLTOALLV);
+	struct operation operation = collective(comm, what);
 	uint64_t received;
 
 	if (!operation.on)
 		return operation;
-	received = bytes_of_all(recvcounts, partners(operation.on), recvtype);
+	received = bytes_of_all(receive, partners(operation.on));
 	operation.message.received = received;
-	operation.message.sent = received;
-	if (sendbuf != MPI_IN_PLACE)
-		operation.message.sent = bytes_of_all(sendcounts, partners(operation.on), sendtype);
+	operation.message.sent =
+		sendbuf == MPI_IN_PLACE ? received : bytes_of_all(send, partners(operation.on));
 	return operation;
 }
 
-struct operation collective_alltoallw(MPI_Comm comm, const void *sendbuf, struct counts sendcounts,
-	const MPI_Datatype *sendtypes, struct counts recvcounts, const MPI_Datatype *recvtypes)
-{
-	struct operation operation = collective(comm, HYB_COLLECTIVE_ALLTOALLW);
-	uint64_t received;
-
-	if (!operation.on)
-		return operation;
-	received = bytes_of_each(recvcounts, partners(operation.on), recvtypes);
-	operation.message.received = received;
-	operation.message.sent = received;
-	if (sendbuf != MPI_IN_PLACE)
-		operation.message.sent = bytes_of_each(sendcounts, partners(operation.on), sendtypes);
-	return operation;
-}
-
-struct operation collective_allreduce(MPI_Comm comm, MPI_Count count, MPI_Datatype type)
+struct operation collective_allreduce(
+	MPI_Comm comm, enum hyb_operation what, MPI_Count count, MPI_Datatype type)
 {
 	uint64_t bytes = bytes_of(count, type);
 
-	return with_bytes(comm, HYB_COLLECTIVE_ALLREDUCE, bytes, bytes);
-}
-
-struct operation collective_scan(MPI_Comm comm, MPI_Count count, MPI_Datatype type)
-{
-	uint64_t bytes = bytes_of(count, type);
-
-	return with_bytes(comm, HYB_COLLECTIVE_SCAN, bytes, bytes);
+	return with_bytes(comm, what, bytes, bytes);
 }
 
 struct operation collective_exscan(MPI_Comm comm, MPI_Count count, MPI_Datatype type)
@@ -259,25 +175,16 @@ struct operation collective_exscan(MPI_Comm comm, MPI_Count count, MPI_Datatype 
 	return operation;
 }
 
-/* The counts are of the own group, also with an inter-communicator. */
-struct operation collective_reduce_scatter(MPI_Comm comm, struct counts recvcounts, MPI_Datatype type)
+/* The blocks are of the own group, also with an inter-communicator. */
+struct operation collective_reduce_scatter(
+	MPI_Comm comm, enum hyb_operation what, const struct blocks *receive)
 {
-	struct operation operation = collective(comm, HYB_COLLECTIVE_REDUCE_SCATTER);
+	struct operation operation = collective(comm, what);
 
 	if (!operation.on)
 		return operation;
-	operation.message.sent = bytes_of_all(recvcounts, operation.on->size, type);
-	operation.message.received = bytes_of((MPI_Count)count_at(recvcounts, operation.on->rank), type);
-	return operation;
-}
-
-struct operation collective_reduce_scatter_block(MPI_Comm comm, MPI_Count recvcount, MPI_Datatype type)
-{
-	struct operation operation = collective(comm, HYB_COLLECTIVE_REDUCE_SCATTER_BLOCK);
-
-	operation.message.received = bytes_of(recvcount, type);
-	if (operation.on)
-		operation.message.sent = operation.message.received * operation.on->size;
+	operation.message.sent = bytes_of_all(receive, operation.on->size);
+	operation.message.received = bytes_at(receive, operation.on->rank);
 	return operation;
 }
 
@@ -311,78 +218,31 @@ static struct neighbors find_neighbors(MPI_Comm comm)
 	return found;
 }
 
-static bool is_neighbor(const struct neighbors *neighbors, int i)
-{
-	return i >= 64 || !(neighbors->none >> i & 1);
-}
-
-/* Bytes of all blocks, of one size and type. */
-static uint64_t bytes_to_all(const struct neighbors *neighbors, int n, MPI_Count count, MPI_Datatype type)
-{
-	uint64_t blocks = 0;
-
-	for (int i = 0; i < n; i++)
-		blocks += is_neighbor(neighbors, i);
-	return blocks ? blocks * bytes_of(count, type) : 0;
-}
-
-/* Of blocks of different sizes, and types if `types` is not NULL. */
-static uint64_t bytes_to_each(const struct neighbors *neighbors, int n, struct counts counts,
-	MPI_Datatype type, const MPI_Datatype *types)
+static uint64_t bytes_with(const struct neighbors *neighbors, int n, const struct blocks *blocks)
 {
 	uint64_t bytes = 0;
 
 	for (int i = 0; i < n; i++)
-		if (is_neighbor(neighbors, i))
-			bytes += bytes_of((MPI_Count)count_at(counts, (uint32_t)i), types ? types[i] : type);
+		if (i >= 64 || !(neighbors->none >> i & 1))
+			bytes += bytes_at(blocks, (uint32_t)i);
 	return bytes;
 }
 
 /* The same data go to each neighbour: sent once, as a broadcast. */
-struct operation neighbor_allgather(
-	MPI_Comm comm, MPI_Count sendcount, MPI_Datatype sendtype, MPI_Count recvcount, MPI_Datatype recvtype)
+struct operation neighbor_allgather(MPI_Comm comm, enum hyb_operation what, MPI_Count sendcount,
+	MPI_Datatype sendtype, const struct blocks *receive)
 {
 	struct neighbors neighbors = find_neighbors(comm);
 
-	return with_bytes(comm, HYB_COLLECTIVE_NEIGHBOR_ALLGATHER, bytes_of(sendcount, sendtype),
-		bytes_to_all(&neighbors, neighbors.in, recvcount, recvtype));
-}
-
-struct operation neighbor_allgatherv(MPI_Comm comm, MPI_Count sendcount, MPI_Datatype sendtype,
-	struct counts recvcounts, MPI_Datatype recvtype)
-{
-	struct neighbors neighbors = find_neighbors(comm);
-
-	return with_bytes(comm, HYB_COLLECTIVE_NEIGHBOR_ALLGATHERV, bytes_of(sendcount, sendtype),
-		bytes_to_each(&neighbors, neighbors.in, recvcounts, recvtype, NULL));
+	return with_bytes(
+		comm, what, bytes_of(sendcount, sendtype), bytes_with(&neighbors, neighbors.in, receive));
 }
 
 struct operation neighbor_alltoall(
-	MPI_Comm comm, MPI_Count sendcount, MPI_Datatype sendtype, MPI_Count recvcount, MPI_Datatype recvtype)
+	MPI_Comm comm, enum hyb_operation what, const struct blocks *send, const struct blocks *receive)
 {
 	struct neighbors neighbors = find_neighbors(comm);
 
-	return with_bytes(comm, HYB_COLLECTIVE_NEIGHBOR_ALLTOALL,
-		bytes_to_all(&neighbors, neighbors.out, sendcount, sendtype),
-		bytes_to_all(&neighbors, neighbors.in, recvcount, recvtype));
-}
-
-struct operation neighbor_alltoallv(MPI_Comm comm, struct counts sendcounts, MPI_Datatype sendtype,
-	struct counts recvcounts, MPI_Datatype recvtype)
-{
-	struct neighbors neighbors = find_neighbors(comm);
-
-	return with_bytes(comm, HYB_COLLECTIVE_NEIGHBOR_ALLTOALLV,
-		bytes_to_each(&neighbors, neighbors.out, sendcounts, sendtype, NULL),
-		bytes_to_each(&neighbors, neighbors.in, recvcounts, recvtype, NULL));
-}
-
-struct operation neighbor_alltoallw(MPI_Comm comm, struct counts sendcounts, const MPI_Datatype *sendtypes,
-	struct counts recvcounts, const MPI_Datatype *recvtypes)
-{
-	struct neighbors neighbors = find_neighbors(comm);
-
-	return with_bytes(comm, HYB_COLLECTIVE_NEIGHBOR_ALLTOALLW,
-		bytes_to_each(&neighbors, neighbors.out, sendcounts, MPI_DATATYPE_NULL, sendtypes),
-		bytes_to_each(&neighbors, neighbors.in, recvcounts, MPI_DATATYPE_NULL, recvtypes));
+	return with_bytes(comm, what, bytes_with(&neighbors, neighbors.out, send),
+		bytes_with(&neighbors, neighbors.in, receive));
 }
