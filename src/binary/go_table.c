@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/blob.h"
+#include "base/search.h"
 
 #define MAGIC_1_18 0xfffffff0u
 #define MAGIC_1_20 0xfffffff1u
@@ -79,17 +80,7 @@ static struct entry entry_at(const struct go_table *table, uint64_t i)
 /* The last entry that does not start behind the code at `offset`. */
 static uint64_t search(const struct go_table *table, uint64_t offset)
 {
-	uint64_t low = 0, high = table->count;
-
-	while (high - low > 1) {
-		uint64_t middle = low + (high - low) / 2;
-
-		if (entry_at(table, middle).start <= offset)
-			low = middle;
-		else
-			high = middle;
-	}
-	return low;
+	return SEARCH(i, table->count - 1, entry_at(table, i + 1).start <= offset);
 }
 
 /* The value that a list of changes has `distance` bytes into a function; -1: none. */

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/search.h"
 #include "hybrid/reader.h"
 
 #define NO_PARENT UINT32_MAX
@@ -45,16 +46,8 @@ void sym_ranges_sort(struct sym_ranges *ranges)
 
 const struct sym_range *sym_ranges_before(const struct sym_ranges *ranges, uint64_t address)
 {
-	size_t low = 0, high = ranges->count;
+	size_t low = SEARCH(i, ranges->count, ranges->items[i].lo <= address);
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (ranges->items[middle].lo <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
 	return low ? &ranges->items[low - 1] : NULL;
 }
 

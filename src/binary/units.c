@@ -1,5 +1,6 @@
 /* The units of a DWARF file: where their code is, their functions and scopes. */
 #include "base/map.h"
+#include "base/search.h"
 #include "base/strings.h"
 #include "binary/debug_info.h"
 
@@ -191,21 +192,12 @@ static uintptr_t scope_end(const struct sym_unit *unit, uint32_t i)
 uint32_t sym_unit_scope(const struct sym_unit *unit, const Dwarf_Die *die)
 {
 	uintptr_t at = (uintptr_t)die->addr;
-	size_t low = 0, high = unit->scope_count;
-	uint32_t i;
+	size_t count = SEARCH(i, unit->scope_count, unit->scopes[i].start < at);
+	uint32_t scope = count ? (uint32_t)count - 1 : NONE;
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (unit->scopes[middle].start < at)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	i = low ? (uint32_t)low - 1 : NONE;
-	while (i != NONE && scope_end(unit, i) <= at)
-		i = unit->scopes[i].parent;
-	return i;
+	while (scope != NONE && scope_end(unit, scope) <= at)
+		scope = unit->scopes[scope].parent;
+	return scope;
 }
 
 void sym_dwarf_release(struct sym_dwarf *dwarf)

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/search.h"
 #include "base/status.h"
 #include "format/format.h"
 #include "format/words.h"
@@ -301,18 +302,11 @@ size_t images_last(const struct images *images, size_t i)
 static size_t find(const struct images *images, const struct image *where, uint32_t pid, uint64_t time)
 {
 	struct image key = *where;
-	size_t low = 0, high = images->count;
+	size_t low;
 
 	key.pid = pid;
 	key.start = time;
-	while (low < high) {
-		size_t middle = (low + high) / 2;
-
-		if (compare_images(&images->list[middle], &key) <= 0)
-			low = middle + 1;
-		else
-			high = middle;
-	}
+	low = SEARCH(i, images->count, compare_images(&images->list[i], &key) <= 0);
 	return low && !compare_numbers(&images->list[low - 1], &key) ? low - 1 : NO_IMAGE;
 }
 
@@ -341,19 +335,11 @@ const size_t *images_children(
 	const struct images *images, size_t experiment, const char *host, uint32_t pid, size_t *ret_count)
 {
 	const struct image key = {.experiment = experiment, .host = host, .ppid = pid};
-	size_t low = 0, high = images->first_count, end;
+	size_t low = SEARCH(
+		i, images->first_count, compare_parents(&images->list[images->by_parent[i]], &key) < 0);
+	size_t end = SEARCH(
+		i, images->first_count, compare_parents(&images->list[images->by_parent[i]], &key) <= 0);
 
-	while (low < high) {
-		size_t middle = (low + high) / 2;
-
-		if (compare_parents(&images->list[images->by_parent[middle]], &key) < 0)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	for (end = low; end < images->first_count; end++)
-		if (compare_parents(&images->list[images->by_parent[end]], &key))
-			break;
 	*ret_count = end - low;
 	return images->by_parent + low;
 }

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/search.h"
 #include "reader/experiment.h"
 
 /* The correction of a domain. */
@@ -130,16 +131,8 @@ static void correct(struct process *p, const struct line *line)
 /* Processes that are no ranks, as the shell that started one, have the clock of their domain too. */
 static void correct_others(struct process **others, size_t count, uint64_t domain, const struct line *line)
 {
-	size_t low = 0, high = count;
+	size_t low = SEARCH(i, count, others[i]->info.clock_domain < domain);
 
-	while (low < high) {
-		size_t middle = (low + high) / 2;
-
-		if (others[middle]->info.clock_domain < domain)
-			low = middle + 1;
-		else
-			high = middle;
-	}
 	for (; low < count && others[low]->info.clock_domain == domain; low++)
 		if (!others[low]->corrected)
 			correct(others[low], line);

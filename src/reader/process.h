@@ -3,6 +3,7 @@
 #define HYB_PROCESS_H
 
 #include "base/arena.h"
+#include "base/search.h"
 #include "reader/clock.h"
 #include "reader/file.h"
 
@@ -149,24 +150,18 @@ static inline const struct location *location_of(const struct hyb_location_info 
 static inline uint32_t location_node(const struct location *location, uint32_t id, size_t *hint)
 {
 	const struct span *span = &location->spans[*hint];
-	size_t low = 0, high = location->span_count;
+	size_t at = *hint;
 
-	if (high && id - span->first < span->count)
-		return location->index[span->base + (id - span->first)];
-	while (low < high) {
-		size_t middle = (low + high) / 2;
-
-		span = &location->spans[middle];
-		if (id < span->first) {
-			high = middle;
-		} else if (id - span->first >= span->count) {
-			low = middle + 1;
-		} else {
-			*hint = middle;
-			return location->index[span->base + (id - span->first)];
-		}
+	if (!location->span_count)
+		return NODE_NONE;
+	if (id - span->first >= span->count) {
+		at = SEARCH(i, location->span_count, location->spans[i].first <= id);
+		span = at ? &location->spans[--at] : span;
+		if (id - span->first >= span->count)
+			return NODE_NONE;
 	}
-	return NODE_NONE;
+	*hint = at;
+	return location->index[span->base + (id - span->first)];
 }
 
 #endif

@@ -1,5 +1,6 @@
 /* Definitions of a process by their ids. */
 #include "reader/process.h"
+#include "base/search.h"
 
 bool process_grows(const struct process *p)
 {
@@ -9,21 +10,10 @@ bool process_grows(const struct process *p)
 /* All kinds of entries begin with their id. */
 static const void *find(const void *array, size_t count, size_t size, uint64_t id)
 {
-	size_t low = 0, high = count;
+	const char *items = array;
+	size_t at = SEARCH(i, count, *(const uint64_t *)(items + i * size) < id);
 
-	while (low < high) {
-		size_t middle = (low + high) / 2;
-		const void *at = (const char *)array + middle * size;
-		uint64_t there = *(const uint64_t *)at;
-
-		if (there == id)
-			return at;
-		if (there < id)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return NULL;
+	return at < count && *(const uint64_t *)(items + at * size) == id ? items + at * size : NULL;
 }
 
 const struct hyb_region *process_region(const struct process *p, uint64_t id)
@@ -47,20 +37,10 @@ const char *process_text(const struct process *p, uint64_t id)
 
 const struct hyb_handle *process_handle(const struct process *p, uint32_t id)
 {
-	size_t low = 0, high = p->info.handle_count;
+	size_t count = p->info.handle_count, at = id - 1;
 
 	/* As a rule they are 1, 2, 3 ... */
-	if (id - 1 < high && p->handles[id - 1].id == id)
-		return &p->handles[id - 1];
-	while (low < high) {
-		size_t middle = (low + high) / 2;
-
-		if (p->handles[middle].id == id)
-			return &p->handles[middle];
-		if (p->handles[middle].id < id)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return NULL;
+	if (at >= count || p->handles[at].id != id)
+		at = SEARCH(i, count, p->handles[i].id < id);
+	return at < count && p->handles[at].id == id ? &p->handles[at] : NULL;
 }

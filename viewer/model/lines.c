@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "profile/views/row_map.h"
+#include "base/search.h"
 
 #define HOT_PART 10u /* a tenth of the hottest */
 #define STOP_STEP 4096u /* nodes */
@@ -157,17 +158,9 @@ void lines_release(struct lines *lines)
 /* The first that is not in front of a file's line. */
 static size_t lower(const struct line_cost *items, size_t count, const char *file, unsigned line)
 {
-	size_t low = 0, high = count;
+	const struct line_cost wanted = {.file = file, .line = line};
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (compare(&items[middle], &(struct line_cost){.file = file, .line = line}) < 0)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return SEARCH(i, count, compare(&items[i], &wanted) < 0);
 }
 
 const struct line_cost *lines_of(const struct lines *lines, const char *file, size_t *ret_count)

@@ -7,6 +7,7 @@
 #include "profile/views/label.h"
 #include "viewer/panes/timeline.h"
 #include "viewer/timeline/axis.h"
+#include "base/search.h"
 
 #define TICK_COLUMNS 14 /* at least, from one to the next */
 #define NAME_FITS 5 /* columns of a band from which on its name stands in it */
@@ -98,17 +99,7 @@ static struct area bands_of(const struct timeline_pane *t, const struct area *ar
 
 static int column_of(const struct timeline_pane *t, uint64_t time)
 {
-	int low = 0, high = timeline_columns(t);
-
-	while (high - low > 1) {
-		int middle = low + (high - low) / 2;
-
-		if (timeline_edge(t, middle) <= time)
-			low = middle;
-		else
-			high = middle;
-	}
-	return low;
+	return (int)SEARCH(i, (size_t)timeline_columns(t) - 1, timeline_edge(t, (int)i + 1) <= time);
 }
 
 static void draw_axis(const struct timeline_pane *t, const struct area *area)

@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "analysis/model/state.h"
+#include "base/search.h"
 #include "format/format.h"
 
 #define PART_MAX 4096u /* ends of a queue that wait for such a place; then they are taken as they are */
@@ -80,22 +81,6 @@ static int by_number(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* How many of the sorted numbers are less than `limit`. */
-static size_t count_below(const uint64_t *numbers, size_t count, uint64_t limit)
-{
-	size_t low = 0, high = count;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (numbers[middle] < limit)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
-}
-
 static bool find_places(struct place *places, size_t count, size_t missing)
 {
 	uint64_t *ends = malloc((count + 1) * sizeof(*ends));
@@ -107,7 +92,7 @@ static bool find_places(struct place *places, size_t count, size_t missing)
 		ends[i] = places[i].end;
 	qsort(ends, count, sizeof(*ends), by_number);
 	for (size_t i = 0; i < count; i++)
-		places[i].least = count_below(ends, count, places[i].begin);
+		places[i].least = SEARCH(k, count, ends[k] < places[i].begin);
 	/* They are sorted by begin, so the ends take the same way. */
 	for (size_t i = 0; i < count; i++) {
 		for (behind = i + 1; behind < count && places[behind].begin < places[i].end;)
@@ -129,17 +114,7 @@ static bool may_be_one(const struct place *send, const struct place *receive)
 /* The first of `others` that may have a place of this one or a later one. */
 static size_t first_candidate(const struct place *place, const struct place *others, size_t count)
 {
-	size_t low = 0, high = count;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (others[middle].reach < place->least)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return SEARCH(i, count, others[i].reach < place->least);
 }
 
 /* The next one from `*at` on that may be the other end, has it one or not; NULL: no more. */

@@ -1,4 +1,5 @@
 #include "profile/views/bins.h"
+#include "base/search.h"
 
 #include <stdlib.h>
 
@@ -31,17 +32,7 @@ void bins_divide(uint64_t *edges, size_t count, uint64_t from, uint64_t to)
 
 size_t bins_find(const uint64_t *edges, size_t count, uint64_t time)
 {
-	size_t low = 0, high = count;
-
-	while (high - low > 1) {
-		size_t middle = low + (high - low) / 2;
-
-		if (edges[middle] <= time)
-			low = middle;
-		else
-			high = middle;
-	}
-	return low;
+	return SEARCH(i, count ? count - 1 : 0, edges[i + 1] <= time);
 }
 
 void bins_begin(struct bins *b, uint32_t *where)

@@ -1,0 +1,24 @@
+/* Binary search. */
+#ifndef HYB_SEARCH_H
+#define HYB_SEARCH_H
+
+#include <stddef.h>
+
+/* How many of `count_` sorted items are in front of what is searched: those for whose index `i_` the
+ * condition holds, which are the first. */
+#define SEARCH(i_, count_, is_before_) \
+	({ \
+		size_t low_ = 0, high_ = (count_); \
+\
+		while (low_ < high_) { \
+			size_t i_ = low_ + (high_ - low_) / 2; \
+\
+			if (is_before_) \
+				low_ = i_ + 1; \
+			else \
+				high_ = i_; \
+		} \
+		low_; \
+	})
+
+#endif
