@@ -108,8 +108,8 @@ static void put_run(struct html *html)
 static int put_names(struct html *html, struct row_map *names, struct hyb_error *err)
 {
 	for (size_t i = 0; i < html->functions.count && i < HTML_FUNCTIONS; i++)
-		if (!row_map_row(names, &html->functions.rows[i].file) ||
-			!row_map_row(names, &html->functions.rows[i].module))
+		if (!row_map_row(names, &html->functions.nodes[i].file) ||
+			!row_map_row(names, &html->functions.nodes[i].module))
 			return convert_no_memory(err);
 	json_line(&html->json);
 	json_array(&html->json, "names");
@@ -121,8 +121,8 @@ static int put_names(struct html *html, struct row_map *names, struct hyb_error 
 
 static void put_function(struct html *html, struct row_map *names, size_t i)
 {
-	const struct profile_row *r = &html->functions.rows[i];
-	const struct field_row row = {.now = field_values_of_row(r)};
+	const struct profile_node *r = &html->functions.nodes[i];
+	const struct field_row row = {.now = field_values_of_node(r)};
 	const size_t metrics = html->functions.metrics;
 	struct json *json = &html->json;
 
@@ -248,7 +248,7 @@ static int put_main(struct html *html, struct hyb_error *err)
 	if (fclose(out) && !r)
 		r = error_set(err, HYB_EIO, "cannot be written");
 	fputs("</script>\n", html->job->file);
-	profile_flat_release(&html->functions);
+	profile_tree_release(&html->functions);
 	convert_profile_release(&html->whole);
 	return r;
 }

@@ -21,7 +21,7 @@ struct locations {
 	uint64_t *inclusive, *exclusive; /* [function * count + location]; own: ran and blocked */
 };
 
-static struct function *find(struct locations *l, const struct profile_row *row)
+static struct function *find(struct locations *l, const struct profile_node *row)
 {
 	struct function key = {.name = strings_get(&l->strings, row->name),
 		.file = strings_get(&l->strings, row->file),
@@ -35,7 +35,7 @@ static struct function *find(struct locations *l, const struct profile_row *row)
 static int know_functions(struct locations *l)
 {
 	for (size_t i = 0; i < l->functions; i++) {
-		struct function *f = find(l, &l->html->functions.rows[i]);
+		struct function *f = find(l, &l->html->functions.nodes[i]);
 
 		if (!f)
 			return HYB_ENOMEM;
@@ -51,7 +51,7 @@ static int take_location(struct locations *l, size_t location, uint32_t top, uin
 	const struct profile_node *nodes = l->apart.nodes;
 	struct profile_view view = {.count = end - top};
 	struct profile_node *own = malloc(view.count * sizeof(*own));
-	struct profile_flat flat = {0};
+	struct profile_tree flat = {0};
 	int r = own ? HYB_OK : HYB_ENOMEM;
 
 	for (uint32_t i = 0; own && i < view.count; i++) {
@@ -62,7 +62,7 @@ static int take_location(struct locations *l, size_t location, uint32_t top, uin
 	if (!r)
 		r = profile_view_flat(&view, PROFILE_BY_FUNCTION, PROFILE_SORT_EXCLUSIVE, &flat);
 	for (size_t i = 0; !r && i < flat.count; i++) {
-		const struct profile_row *row = &flat.rows[i];
+		const struct profile_node *row = &flat.nodes[i];
 		const struct function *f = find(l, row);
 		size_t at = f && f->number ? (f->number - 1) * l->count + location : 0;
 
@@ -72,7 +72,7 @@ static int take_location(struct locations *l, size_t location, uint32_t top, uin
 		l->inclusive[at] += row->inclusive;
 		l->exclusive[at] += row->exclusive + row->blocked;
 	}
-	profile_flat_release(&flat);
+	profile_tree_release(&flat);
 	free(own);
 	return r;
 }

@@ -19,7 +19,7 @@ struct html {
 	const struct convert_job *job; /* with the bounds that are applied */
 	struct json json; /* to where '<' becomes what ends no element of the page */
 	struct convert_profile whole; /* of all locations together, nothing left out */
-	struct profile_flat functions; /* of it; most time of their own first */
+	struct profile_tree functions; /* of it; most time of their own first */
 };
 
 /* converters/html/locations.c: "locations": what each thread has of the functions with most time. */

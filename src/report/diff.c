@@ -2,20 +2,6 @@
 
 #include "sheet.h"
 
-static void get_before(const void *diff, size_t i, struct sheet_thing *ret)
-{
-	const struct profile_node *n = &profile_diff_nodes(diff)[i];
-
-	*ret = (struct sheet_thing){profile_diff_pairs(diff)[i].before, n->parent, n->kind, true, NULL};
-}
-
-static void get_after(const void *diff, size_t i, struct sheet_thing *ret)
-{
-	const struct profile_node *n = &profile_diff_nodes(diff)[i];
-
-	*ret = (struct sheet_thing){profile_diff_pairs(diff)[i].after, n->parent, n->kind, true, NULL};
-}
-
 /* Nodes come in the order of time's changes. */
 static int order(const struct sheet *after, struct profile_diff *diff)
 {
@@ -45,19 +31,24 @@ static double whole_of(const struct sheet *after, const struct profile_diff *dif
 int difference_make(struct difference *d, const struct report_options *options, struct profile_diff *diff,
 	const struct column_set *set)
 {
-	size_t first = set->shown_count ? set->shown[0] : set->metrics, count = profile_diff_count(diff);
+	size_t first = set->shown_count ? set->shown[0] : set->metrics;
 	int r;
 
-	*d = (struct difference){0};
-	r = sheet_make(&d->before, options, set, profile_diff_before(diff), diff, count, get_before, false);
+	*d = (struct difference){.before = {.options = options,
+					 .set = set,
+					 .nodes = profile_diff_nodes(diff),
+					 .values = profile_diff_before(diff),
+					 .count = profile_diff_count(diff),
+					 .is_tree = true,
+					 .pairs = profile_diff_pairs(diff),
+					 .column = set->items[first].ratio ? set->metrics : first}};
+	d->after = d->before;
+	d->after.values = profile_diff_after(diff);
+	d->after.base = &d->before;
+	r = sheet_make(&d->before);
 	if (!r)
-		r = sheet_make(
-			&d->after, options, set, profile_diff_after(diff), diff, count, get_after, false);
+		r = sheet_make(&d->after);
 	if (!r) {
-		d->after.nodes = profile_diff_nodes(diff);
-		d->after.pairs = profile_diff_pairs(diff);
-		d->after.base = &d->before;
-		d->after.column = set->items[first].ratio ? set->metrics : first;
 		d->after.whole = whole_of(&d->after, diff);
 		r = order(&d->after, diff);
 	}

@@ -10,46 +10,19 @@
 struct machine {
 	struct json *json; /* or csv */
 	struct csv csv;
-	const struct sheet *sheet;
 	uint32_t count; /* JSON: nodes printed so far, the id of the next */
 	char *path; /* CSV: names down to the node, joined by ';' */
-	size_t *levels; /* at each level: JSON: id of the node, CSV: length of the path */
-	size_t path_room, level_room;
+	size_t path_room;
 	bool failed;
 };
 
-/* Makes room for m->levels[level]; if there is none, nothing is right any more. */
-static bool level_room(struct machine *m, size_t level)
+static void put_identity(struct json *json, const struct profile_node *n)
 {
-	size_t room = 2 * level + 64, *levels;
-
-	if (level < m->level_room)
-		return true;
-	levels = realloc(m->levels, room * sizeof(*levels));
-	if (!levels)
-		return false;
-	m->levels = levels;
-	m->level_room = room;
-	return true;
-}
-
-static int walk(struct walker *walker, struct machine *m)
-{
-	int r = report_walk(walker);
-
-	free(m->path);
-	free(m->levels);
-	return r || m->failed ? HYB_ENOMEM : 0;
-}
-
-static void put_identity(struct json *json, uint8_t kind, const char *name, const char *file, unsigned line,
-	const char *module)
-{
-	json_text(json, "name", name);
-	json_text(json, "kind", word_key(&profile_kind_words, kind));
-	json_text(json, "file", file);
-	json_number(json, "line", line);
-	json_text(json, "module", module);
+	json_text(json, "name", n->name);
+	json_text(json, "kind", word_key(&profile_kind_words, n->kind));
+	json_text(json, "file", n->file);
+	json_number(json, "line", n->line);
+	json_text(json, "module", n->module);
 }
 
 /* Begins an object: its id, and where it hangs. */
@@ -57,17 +30,14 @@ static void begin_node(const struct walker *w)
 {
 	struct machine *m = w->data;
 
-	m->failed = m->failed || !level_room(m, w->level);
 	json_row(m->json);
 	json_number(m->json, "id", m->count);
-	if (w->level && !m->failed)
-		json_number(m->json, "parent", m->levels[w->level - 1]);
+	if (w->level)
+		json_number(m->json, "parent", w->levels[w->level - 1].mark);
 	else
 		json_null(m->json, "parent");
 	json_number(m->json, "depth", w->level);
-	if (!m->failed)
-		m->levels[w->level] = m->count;
-	m->count++;
+	w->levels[w->level].mark = m->count++;
 }
 
 /* 0: there are no columns over ranks. */
@@ -115,7 +85,7 @@ static void json_node(const struct walker *w, uint32_t i)
 	struct json *json = ((const struct machine *)w->data)->json;
 
 	begin_node(w);
-	put_identity(json, n->kind, n->name, n->file, n->line, n->module);
+	put_identity(json, n);
 	if (sheet->base) {
 		put_side(json, "before", &sheet->pairs[i].before, sheet->base, i);
 		put_side(json, "after", &sheet->pairs[i].after, sheet, i);
@@ -136,41 +106,39 @@ int report_json_tree(struct json *json, const struct sheet *sheet)
 		json_text(json, "over_ranks", sheet->over->metric);
 	}
 	json_list(json, "nodes");
-	r = walk(&walker, &m);
+	r = report_walk(&walker);
 	json_end(json);
 	return r;
 }
 
-void report_json_rows(struct json *json, const struct profile_flat *flat, const struct sheet *sheet)
+int report_json_rows(struct json *json, const struct sheet *sheet)
 {
 	json_list(json, "rows");
-	for (size_t i = 0; i < flat->count; i++) {
-		const struct profile_row *r = &flat->rows[i];
+	for (size_t i = 0; i < sheet->count; i++) {
+		const struct profile_node *n = &sheet->nodes[i];
 		const struct field_row row = sheet_row(sheet, i);
 
 		if (!sheet_shows(sheet, i))
 			continue;
 		json_row(json);
-		put_identity(json, r->kind, r->name, r->file, r->line, r->module);
+		put_identity(json, n);
 		fields_json(json, &row, sheet->view);
-		json_bool(json, "guess", r->guess);
-		json_bool(json, "python", r->python);
+		json_bool(json, "guess", n->guess);
+		json_bool(json, "python", n->python);
 		sheet_json(json, sheet, i);
 		json_end(json);
 	}
 	json_end(json);
+	return 0;
 }
 
 /* ----------------------------------------------------------------- CSV */
 
-/* Makes m->path lead to a node of `level`. */
-static bool extend_path(struct machine *m, size_t level, const char *name)
+/* Makes m->path lead to the current node. */
+static bool extend_path(const struct walker *w, struct machine *m, const char *name)
 {
-	size_t start, length = strlen(name);
+	size_t start = w->level ? w->levels[w->level - 1].mark : 0, length = strlen(name);
 
-	if (!level_room(m, level))
-		return false;
-	start = level ? m->levels[level - 1] : 0;
 	if (start + length + 2 > m->path_room) {
 		size_t room = 2 * (start + length) + 256;
 		char *path = realloc(m->path, room);
@@ -180,22 +148,19 @@ static bool extend_path(struct machine *m, size_t level, const char *name)
 		m->path = path;
 		m->path_room = room;
 	}
-	if (level)
+	if (w->level)
 		m->path[start++] = ';';
 	memcpy(m->path + start, name, length + 1);
-	m->levels[level] = start + length;
+	w->levels[w->level].mark = start + length;
 	return true;
 }
 
-static void csv_identity(
-	struct csv *csv, const char *name, unsigned kind, const char *file, unsigned line, const char *module)
+static void csv_identity(struct csv *csv, const struct profile_node *n)
 {
-	csv_text(csv, name);
-	csv_plain(csv, word_key(&profile_kind_words, kind));
-	csv_text(csv, file);
-	csv_number(csv, line);
-	if (module)
-		csv_text(csv, module);
+	csv_text(csv, n->name);
+	csv_plain(csv, word_key(&profile_kind_words, n->kind));
+	csv_text(csv, n->file);
+	csv_number(csv, n->line);
 }
 
 static void csv_side(struct csv *csv, const struct profile_values *v)
@@ -213,15 +178,16 @@ static void csv_node(const struct walker *w, uint32_t i)
 	struct machine *m = w->data;
 	const struct field_row row = sheet_row(sheet, i);
 
-	m->failed = m->failed || !extend_path(m, w->level, n->name);
+	m->failed = m->failed || !extend_path(w, m, n->name);
 	csv_number(&m->csv, w->level);
 	csv_text(&m->csv, m->failed ? "" : m->path);
-	csv_identity(&m->csv, n->name, n->kind, n->file, n->line, sheet->base ? NULL : n->module);
+	csv_identity(&m->csv, n);
 	if (sheet->base) {
 		csv_side(&m->csv, &sheet->pairs[i].before);
 		csv_side(&m->csv, &sheet->pairs[i].after);
 		sheet_csv(&m->csv, sheet->base, i);
 	} else {
+		csv_text(&m->csv, n->module);
 		fields_csv(&m->csv, &row, sheet->view);
 		csv_number(&m->csv, n->guess);
 		fields_csv(&m->csv, &row, view_over_ranks(sheet));
@@ -254,11 +220,15 @@ int report_csv_tree(FILE *out, const struct sheet *sheet)
 	struct machine m = {.csv = {.out = out}};
 	struct walker walker = {.sheet = sheet, .data = &m, .enter = csv_node};
 
+	int r;
+
 	csv_heading(&m.csv, sheet);
-	return walk(&walker, &m);
+	r = report_walk(&walker);
+	free(m.path);
+	return r || m.failed ? HYB_ENOMEM : 0;
 }
 
-void report_csv_rows(FILE *out, const struct profile_flat *flat, const struct sheet *sheet)
+int report_csv_rows(FILE *out, const struct sheet *sheet)
 {
 	struct csv csv = {.out = out};
 
@@ -267,16 +237,18 @@ void report_csv_rows(FILE *out, const struct profile_flat *flat, const struct sh
 	csv_plain(&csv, "guess");
 	sheet_csv_heading(&csv, sheet->set, "");
 	csv_end(&csv);
-	for (size_t i = 0; i < flat->count; i++) {
-		const struct profile_row *r = &flat->rows[i];
+	for (size_t i = 0; i < sheet->count; i++) {
+		const struct profile_node *n = &sheet->nodes[i];
 		const struct field_row row = sheet_row(sheet, i);
 
 		if (!sheet_shows(sheet, i))
 			continue;
-		csv_identity(&csv, r->name, r->kind, r->file, r->line, r->module);
+		csv_identity(&csv, n);
+		csv_text(&csv, n->module);
 		fields_csv(&csv, &row, sheet->view);
-		csv_number(&csv, r->guess);
+		csv_number(&csv, n->guess);
 		sheet_csv(&csv, sheet, i);
 		csv_end(&csv);
 	}
+	return 0;
 }

@@ -68,33 +68,37 @@ static size_t hot_column(const struct column_set *set)
 
 /* Of each row what it has alone. */
 static double *hot_values(
-	const struct report_options *options, const struct column_set *set, const struct profile_flat *flat)
+	const struct report_options *options, const struct column_set *set, const struct profile_tree *flat)
 {
 	double *values = calloc(flat->count + 1, sizeof(*values));
 	size_t column = hot_column(set);
-	struct sheet sheet;
+	struct sheet sheet = {.options = options,
+		.set = set,
+		.nodes = flat->nodes,
+		.values = flat->values,
+		.count = flat->count};
 
 	for (size_t i = 0; values && column == SIZE_MAX && i < flat->count; i++)
-		values[i] = (double)flat->rows[i].exclusive;
+		values[i] = (double)flat->nodes[i].exclusive;
 	if (!values || column == SIZE_MAX)
 		return values;
-	if (sheet_make(&sheet, options, set, flat->values, flat->rows, flat->count, sheet_get_row, true)) {
+	if (sheet_make(&sheet)) {
 		free(values);
-		return NULL;
+		values = NULL;
 	}
-	for (size_t i = 0; i < flat->count; i++)
+	for (size_t i = 0; values && i < flat->count; i++)
 		values[i] = sheet.exclusive[i * set->count + column];
 	sheet_release(&sheet);
 	return values;
 }
 
 /* The row that has most among those that have less than the one before it, or the same behind it. */
-static size_t next_hot(const struct profile_flat *flat, const double *values, size_t before)
+static size_t next_hot(const struct profile_tree *flat, const double *values, size_t before)
 {
 	size_t next = SIZE_MAX;
 
 	for (size_t i = 0; i < flat->count; i++) {
-		if (flat->rows[i].kind == PROFILE_ROOT ||
+		if (flat->nodes[i].kind == PROFILE_ROOT ||
 			(before != SIZE_MAX &&
 				(values[i] > values[before] || (values[i] == values[before] && i <= before))))
 			continue;
@@ -104,7 +108,7 @@ static size_t next_hot(const struct profile_flat *flat, const double *values, si
 	return next;
 }
 
-static void add_hot(struct text *text, const struct profile_row *row, double share, bool first)
+static void add_hot(struct text *text, const struct profile_node *row, double share, bool first)
 {
 	int length = (int)strnlen(row->name, HOT_NAME);
 	char n[FIGURE_SIZE];
@@ -121,7 +125,7 @@ int report_hot(const struct style *style, const struct report_options *options, 
 	const struct profile *profile)
 {
 	struct text text = text_begin();
-	struct profile_flat flat;
+	struct profile_tree flat;
 	size_t row = SIZE_MAX;
 	double whole = 0, *values;
 
@@ -136,7 +140,7 @@ int report_hot(const struct style *style, const struct report_options *options, 
 		row = next_hot(&flat, values, row);
 		if (row == SIZE_MAX || values[row] <= 0 || values[row] < whole / HOT_SHARE)
 			break;
-		add_hot(&text, &flat.rows[row], values[row] / whole, !i);
+		add_hot(&text, &flat.nodes[row], values[row] / whole, !i);
 	}
 	if (text.stream && hot_column(set) != SIZE_MAX)
 		text_add(&text, " of %s", set->items[hot_column(set)].name);
@@ -144,7 +148,7 @@ int report_hot(const struct style *style, const struct report_options *options, 
 		text_add(&text,
 			profile_quality(profile)->sources & (1u << HYB_SOURCE_WALL) ? " of time" : " of CPU");
 	text_line(style, INK_HOT, "hot", &text);
-	profile_flat_release(&flat);
+	profile_tree_release(&flat);
 	free(values);
 	return values ? 0 : HYB_ENOMEM;
 }

@@ -152,14 +152,16 @@ static int put_tree(struct style *style, const struct report_options *options, c
 {
 	struct column_set set;
 	struct profile_tree tree;
-	struct sheet sheet = {0};
+	struct sheet sheet = {.options = options, .set = &set, .is_tree = true};
 	int r = profile_mpi_tree(profile, &tree);
 
 	if (r)
 		return r;
 	r = columns_init(&set, NULL, 0); /* time alone */
+	sheet.nodes = tree.nodes;
+	sheet.count = tree.count;
 	if (!r)
-		r = sheet_make(&sheet, options, &set, NULL, tree.nodes, tree.count, sheet_get_node, false);
+		r = sheet_make(&sheet);
 	if (!r && options->output == REPORT_JSON) {
 		json_functions(&style->json, profile);
 		r = report_json_tree(&style->json, &sheet);

@@ -13,18 +13,18 @@
 
 enum { STATUS_OK = 0, STATUS_FAILED = 1, STATUS_USAGE = 2 };
 
-/* A tree as text, JSON or CSV. 0 or HYB_ENOMEM. */
+/* A tree or a table as text, JSON or CSV. 0 or HYB_ENOMEM. */
 static int print_nodes(struct style *style, struct sheet *sheet)
 {
 	switch (sheet->options->output) {
 	case REPORT_JSON:
-		return report_json_tree(&style->json, sheet);
+		return (sheet->is_tree ? report_json_tree : report_json_rows)(&style->json, sheet);
 	case REPORT_CSV:
-		return report_csv_tree(style->out, sheet);
+		return (sheet->is_tree ? report_csv_tree : report_csv_rows)(style->out, sheet);
 	case REPORT_TEXT:
 		break;
 	}
-	return report_tree(style, sheet);
+	return (sheet->is_tree ? report_tree : report_flat)(style, sheet);
 }
 
 /* Whether rows are ordered by the first metric that was asked for. */
@@ -33,29 +33,24 @@ static bool is_ordered(const struct report_options *o, const struct column_set *
 	return set->shown_count && o->sort <= PROFILE_SORT_EXCLUSIVE;
 }
 
-static int make_tree_sheet(struct sheet *sheet, const struct report_options *o, const struct column_set *set,
-	const struct profile *profile)
+static struct sheet sheet_of(
+	const struct report_options *o, const struct column_set *set, const struct profile *profile)
 {
-	return sheet_make(sheet, o, set, profile_values(profile), profile_nodes(profile),
-		profile_count(profile), sheet_get_node, false);
+	return (struct sheet){.options = o,
+		.set = set,
+		.nodes = profile_nodes(profile),
+		.values = profile_values(profile),
+		.count = profile_count(profile),
+		.is_tree = true};
 }
 
-static int order_tree(const struct report_options *o, const struct column_set *set, struct profile *profile)
+static int print_sheet(struct style *style, struct sheet *sheet)
 {
-	struct sheet sheet;
-	double *weights = NULL;
-	int r;
+	int r = sheet_make(sheet);
 
-	if (!is_ordered(o, set))
-		return 0;
-	r = make_tree_sheet(&sheet, o, set, profile);
-	if (!r) {
-		sheet.by_exclusive = o->sort == PROFILE_SORT_EXCLUSIVE;
-		weights = sheet_weights(&sheet);
-		r = weights ? profile_order(profile, weights) : HYB_ENOMEM;
-		sheet_release(&sheet);
-	}
-	free(weights);
+	if (!r)
+		r = print_nodes(style, sheet);
+	sheet_release(sheet);
 	return r;
 }
 
@@ -66,100 +61,47 @@ static int print_tree(struct style *style, const struct report_options *o, const
 		.ranks = profile_quality(profile)->ranks,
 		.metric = *o->over_metric ? o->over_metric : NULL};
 	struct sheet sheet;
+	double *weights;
 	int r = o->output == REPORT_TEXT ? report_hot(style, o, set, profile) : 0;
 
-	if (!r)
-		r = order_tree(o, set, profile);
-	if (!r)
-		r = make_tree_sheet(&sheet, o, set, profile);
-	if (r)
-		return r;
-	sheet.over = o->over_ranks ? &over : NULL;
-	r = print_nodes(style, &sheet);
-	sheet_release(&sheet);
-	return r;
-}
-
-/* Of a reverse tree; with `weights` it is put in order by them first. */
-static int print_reversed(struct style *style, const struct report_options *o, const struct column_set *set,
-	struct profile_tree *tree, bool ordered)
-{
-	struct sheet sheet;
-	double *weights = NULL;
-	int r = sheet_make(&sheet, o, set, tree->values, tree->nodes, tree->count, sheet_get_node, false);
-
-	if (r)
-		return r;
-	if (ordered)
-		r = print_nodes(style, &sheet);
-	else
-		weights = sheet_weights(&sheet);
-	if (!ordered)
-		r = weights ? profile_tree_order(tree, weights) : HYB_ENOMEM;
-	sheet_release(&sheet);
-	free(weights);
-	return r || ordered ? r : print_reversed(style, o, set, tree, true);
-}
-
-static int print_reverse(struct style *style, const struct report_options *o, const struct column_set *set,
-	const struct profile *profile)
-{
-	struct profile_tree tree;
-	int r = profile_reverse(profile, &tree);
-
-	if (r)
-		return r;
-	r = print_reversed(style, o, set, &tree, !is_ordered(o, set));
-	profile_tree_release(&tree);
-	return r;
-}
-
-static int print_rows(struct style *style, const struct profile_flat *flat, struct sheet *sheet)
-{
-	switch (sheet->options->output) {
-	case REPORT_JSON:
-		report_json_rows(&style->json, flat, sheet);
-		return 0;
-	case REPORT_CSV:
-		report_csv_rows(style->out, flat, sheet);
-		return 0;
-	case REPORT_TEXT:
-		break;
+	if (!r && is_ordered(o, set)) {
+		weights = sheet_weights(sheet_of(o, set, profile), o->sort == PROFILE_SORT_EXCLUSIVE);
+		r = weights ? profile_order(profile, weights) : HYB_ENOMEM;
+		free(weights);
 	}
-	return report_flat(style, flat, sheet);
-}
-
-static int print_flattened(struct style *style, const struct report_options *o, const struct column_set *set,
-	struct profile_flat *flat, bool ordered)
-{
-	struct sheet sheet;
-	double *weights = NULL;
-	int r = sheet_make(&sheet, o, set, flat->values, flat->rows, flat->count, sheet_get_row,
-		o->sort != PROFILE_SORT_INCLUSIVE);
-
 	if (r)
 		return r;
-	if (ordered)
-		r = print_rows(style, flat, &sheet);
-	else
-		weights = sheet_weights(&sheet);
-	if (!ordered)
-		r = weights ? profile_flat_order(flat, weights) : HYB_ENOMEM;
-	sheet_release(&sheet);
-	free(weights);
-	return r || ordered ? r : print_flattened(style, o, set, flat, true);
+	sheet = sheet_of(o, set, profile);
+	sheet.over = o->over_ranks ? &over : NULL;
+	return print_sheet(style, &sheet);
 }
 
-static int print_flat(struct style *style, const struct report_options *o, const struct column_set *set,
+/* A reverse tree, or a table. */
+static int print_view(struct style *style, const struct report_options *o, const struct column_set *set,
 	const struct profile *profile)
 {
-	struct profile_flat flat;
-	int r = profile_flat(profile, o->by, o->sort, &flat);
+	struct sheet sheet = {.options = o, .set = set, .is_tree = o->view == REPORT_REVERSE};
+	struct profile_tree view;
+	double *weights;
+	int r = sheet.is_tree ? profile_reverse(profile, &view)
+			      : profile_flat(profile, o->by, o->sort, &view);
 
 	if (r)
 		return r;
-	r = print_flattened(style, o, set, &flat, !is_ordered(o, set));
-	profile_flat_release(&flat);
+	sheet.count = view.count;
+	sheet.nodes = view.nodes;
+	sheet.values = view.values;
+	if (is_ordered(o, set)) {
+		weights = sheet_weights(sheet, !sheet.is_tree && o->sort != PROFILE_SORT_INCLUSIVE);
+		r = !weights ? HYB_ENOMEM
+			     : (sheet.is_tree ? profile_tree_order : profile_flat_order)(&view, weights);
+		free(weights);
+		sheet.nodes = view.nodes;
+		sheet.values = view.values;
+	}
+	if (!r)
+		r = print_sheet(style, &sheet);
+	profile_tree_release(&view);
 	return r;
 }
 
@@ -237,10 +179,8 @@ static int print_report(const struct report_options *o, const struct side *base,
 		r = 0;
 	else if (o->look.base)
 		r = print_diff(&style, o, set, diff);
-	else if (o->view == REPORT_REVERSE)
-		r = print_reverse(&style, o, set, side->profile);
-	else if (o->view == REPORT_FLAT)
-		r = print_flat(&style, o, set, side->profile);
+	else if (o->view == REPORT_REVERSE || o->view == REPORT_FLAT)
+		r = print_view(&style, o, set, side->profile);
 	else if (o->view == REPORT_MPI)
 		r = report_mpi(&style, o, side->profile);
 	else if (o->view == REPORT_MESSAGES)

@@ -192,6 +192,7 @@ struct walk_level {
 	bool rest; /* hidden() will be called for them */
 	bool last; /* nothing is printed behind it at its level */
 	bool only; /* nor in front of it */
+	size_t mark; /* for the callbacks: what they keep of the node */
 	bool chained; /* for the callbacks: stands below its parent without a step to the right */
 };
 

@@ -48,18 +48,11 @@ int report_columns(struct column_set *set, const struct report_options *o,
 
 /* ------------------------------------------------------------ the values */
 
-void sheet_get_node(const void *nodes, size_t i, struct sheet_thing *ret)
+struct profile_values sheet_values(const struct sheet *s, size_t i)
 {
-	const struct profile_node *n = (const struct profile_node *)nodes + i;
-
-	*ret = (struct sheet_thing){field_values_of_node(n), n->parent, n->kind, true, n};
-}
-
-void sheet_get_row(const void *rows, size_t i, struct sheet_thing *ret)
-{
-	const struct profile_row *r = (const struct profile_row *)rows + i;
-
-	*ret = (struct sheet_thing){field_values_of_row(r), 0, r->kind, false, NULL};
+	if (!s->pairs)
+		return field_values_of_node(&s->nodes[i]);
+	return s->base ? s->pairs[i].after : s->pairs[i].before;
 }
 
 /* The column that order, shares and heat go by: the first, or time if there can be no shares of that. */
@@ -73,7 +66,6 @@ static size_t column_of_size(const struct sheet *s)
 static void find_sizes(struct sheet *s)
 {
 	size_t column = column_of_size(s), columns = s->set->count;
-	struct sheet_thing thing;
 
 	for (size_t i = 0; i < s->count; i++) {
 		const double *from = s->by_exclusive ? s->exclusive : s->inclusive;
@@ -83,11 +75,9 @@ static void find_sizes(struct sheet *s)
 		s->whole += fabs(own);
 	}
 	/* what shrinks below may hide what grows */
-	for (size_t i = s->count; i-- > 1;) {
-		s->get(s->things, i, &thing);
-		if (thing.is_tree && s->size[i] > s->size[thing.parent])
-			s->size[thing.parent] = s->size[i];
-	}
+	for (size_t i = s->count; s->is_tree && i-- > 1;)
+		if (s->size[i] > s->size[s->nodes[i].parent])
+			s->size[s->nodes[i].parent] = s->size[i];
 }
 
 /* Below the root of a tree stand threads or ranks. */
@@ -96,28 +86,27 @@ static bool has_parts(const struct sheet *s)
 	return s->view == FIELD_TREE && (s->options->split || s->options->split_ranks);
 }
 
-/* What a thing has waited outside all probes. A reverse tree has the root as a row. */
-static uint64_t waited_of(const struct sheet *s, const struct sheet_thing *thing, size_t i)
+/* What a node has waited outside all probes. A reverse tree has the root as a row. */
+static uint64_t waited_of(const struct sheet *s, size_t i)
 {
-	if (!thing->is_tree)
-		return thing->kind == PROFILE_ROOT ? thing->values.blocked : 0;
-	if (thing->parent || (i && thing->kind != PROFILE_ROOT && !has_parts(s)))
+	bool root = s->nodes[i].kind == PROFILE_ROOT;
+
+	if (s->is_tree ? s->nodes[i].parent || (i && !root && !has_parts(s)) : !root)
 		return 0;
-	return thing->values.blocked;
+	return sheet_values(s, i).blocked;
 }
 
 /* What was waited outside all probes is no part of the whole: threads that only wait must not hide others. */
 static void find_time(struct sheet *s)
 {
-	struct sheet_thing thing;
-
 	for (size_t i = 0; i < s->count; i++) {
-		s->get(s->things, i, &thing);
-		if (!thing.is_tree)
-			s->time += thing.values.exclusive + thing.values.blocked;
+		const struct profile_values v = sheet_values(s, i);
+
+		if (!s->is_tree)
+			s->time += v.exclusive + v.blocked;
 		else if (!i)
-			s->time = thing.values.inclusive;
-		s->waited += waited_of(s, &thing, i);
+			s->time = v.inclusive;
+		s->waited += waited_of(s, i);
 	}
 	if (s->waited >= s->time)
 		s->waited = 0;
@@ -132,37 +121,24 @@ static unsigned view_of(const struct report_options *options)
 						 : FIELD_TREE;
 }
 
-int sheet_make(struct sheet *s, const struct report_options *options, const struct column_set *set,
-	const struct profile_value *values, const void *things, size_t count,
-	void (*get)(const void *things, size_t i, struct sheet_thing *ret), bool by_exclusive)
+int sheet_make(struct sheet *s)
 {
-	size_t columns = set->count;
+	size_t columns = s->set->count, count = s->count;
 
-	*s = (struct sheet){.options = options,
-		.set = set,
-		.things = things,
-		.nodes = get == sheet_get_node ? things : NULL,
-		.get = get,
-		.values = values,
-		.count = count,
-		.metrics = set->metrics,
-		.by_exclusive = by_exclusive,
-		.view = view_of(options)};
+	s->metrics = s->set->metrics;
+	s->by_exclusive = !s->is_tree && s->options->sort != PROFILE_SORT_INCLUSIVE;
+	s->view = view_of(s->options);
 	s->inclusive = calloc((count + 1) * columns, sizeof(double));
 	s->exclusive = calloc((count + 1) * columns, sizeof(double));
 	s->size = calloc(count + 1, sizeof(double));
 	s->units = calloc(columns, sizeof(double));
-	if (!s->inclusive || !s->exclusive || !s->size || !s->units) {
-		sheet_release(s);
+	if (!s->inclusive || !s->exclusive || !s->size || !s->units)
 		return HYB_ENOMEM;
-	}
 	for (size_t i = 0; i < count; i++) {
-		struct sheet_thing thing;
+		const struct profile_values v = sheet_values(s, i);
 
-		get(things, i, &thing);
-		columns_evaluate(set, values ? values + i * set->metrics : NULL,
-			(double)thing.values.inclusive / 1e9,
-			(double)(thing.values.exclusive + thing.values.blocked) / 1e9,
+		columns_evaluate(s->set, s->values ? s->values + i * s->metrics : NULL,
+			(double)v.inclusive / 1e9, (double)(v.exclusive + v.blocked) / 1e9,
 			s->inclusive + i * columns, s->exclusive + i * columns);
 	}
 	find_sizes(s);
@@ -180,13 +156,18 @@ void sheet_release(struct sheet *s)
 	*s = (struct sheet){0};
 }
 
-double *sheet_weights(const struct sheet *s)
+double *sheet_weights(struct sheet s, bool by_exclusive)
 {
-	double *weights = calloc(s->count + 1, sizeof(*weights));
-	size_t first = s->set->shown[0];
+	double *weights = calloc(s.count + 1, sizeof(*weights));
+	size_t first = s.set->shown[0];
 
-	for (size_t i = 0; weights && i < s->count; i++)
-		weights[i] = (s->by_exclusive ? s->exclusive : s->inclusive)[i * s->set->count + first];
+	if (!weights || sheet_make(&s)) {
+		free(weights);
+		weights = NULL;
+	}
+	for (size_t i = 0; weights && i < s.count; i++)
+		weights[i] = (by_exclusive ? s.exclusive : s.inclusive)[i * s.set->count + first];
+	sheet_release(&s);
 	return weights;
 }
 
@@ -198,10 +179,9 @@ double sheet_share(const struct sheet *s, double value)
 /* ns by which something is shown where no metric is. */
 static uint64_t time_size(const struct sheet *s, size_t i)
 {
-	struct sheet_thing thing;
+	const struct profile_values v = sheet_values(s, i);
 
-	s->get(s->things, i, &thing);
-	return s->by_exclusive ? thing.values.exclusive + thing.values.blocked : thing.values.inclusive;
+	return s->by_exclusive ? v.exclusive + v.blocked : v.inclusive;
 }
 
 bool sheet_shows(const struct sheet *s, size_t i)
@@ -231,24 +211,10 @@ double sheet_change(const struct sheet *s, uint32_t node)
 	return s->inclusive[at] - s->base->inclusive[at];
 }
 
-/* What only nodes of a profile have. */
-static void add_of_node(const struct sheet *s, struct field_row *row, const struct profile_node *n)
-{
-	row->messages = n->messages;
-	row->sent = n->sent;
-	row->received = n->received;
-	row->least = n->least;
-	row->most = n->most;
-	if (s->over) {
-		row->spread = &s->over->spreads[n->spread];
-		row->ranks = s->over->ranks;
-	}
-}
-
 struct field_row sheet_row(const struct sheet *s, size_t i)
 {
 	struct field_row row = {.whole = s->time - s->waited, .rate = NAN, .rate_of_all = NAN};
-	struct sheet_thing thing, above;
+	const struct profile_node *n = &s->nodes[i];
 
 	if (s->base) {
 		row.whole = (uint64_t)s->whole;
@@ -258,30 +224,33 @@ struct field_row sheet_row(const struct sheet *s, size_t i)
 		row.now = s->rest;
 		return row;
 	}
-	s->get(s->things, i, &thing);
-	row.now = thing.values;
+	row.now = sheet_values(s, i);
 	if (s->overflows)
 		row.now.samples = s->values[i * s->metrics + s->set->shown[0]].samples;
-	row.root = thing.is_tree && !i;
-	if (s->base && thing.kind == PROFILE_ROOT) {
+	row.root = s->is_tree && !i;
+	if (s->base && n->kind == PROFILE_ROOT) {
 		row.waited = row.now.blocked;
 		row.waited_before = row.before->blocked;
-	} else if (!s->base && thing.is_tree && i) {
-		row.waited = waited_of(s, &thing, i);
+	} else if (!s->base && s->is_tree && i) {
+		row.waited = waited_of(s, i);
 	}
-	if (thing.is_tree) {
-		s->get(s->things, thing.parent, &above);
-		row.above = above.values.inclusive;
+	if (s->is_tree)
+		row.above = sheet_values(s, n->parent).inclusive;
+	row.messages = n->messages;
+	row.sent = n->sent;
+	row.received = n->received;
+	row.least = n->least;
+	row.most = n->most;
+	if (s->over) {
+		row.spread = &s->over->spreads[n->spread];
+		row.ranks = s->over->ranks;
 	}
-	if (thing.node)
-		add_of_node(s, &row, thing.node);
 	return row;
 }
 
 int sheet_sum_hidden(struct sheet *s, const struct walker *w, uint32_t parent)
 {
 	struct profile_value *sum = calloc(s->metrics + 1, sizeof(*sum));
-	struct sheet_thing thing;
 
 	if (!sum)
 		return HYB_ENOMEM;
@@ -290,8 +259,7 @@ int sheet_sum_hidden(struct sheet *s, const struct walker *w, uint32_t parent)
 		child = w->sheet->nodes[child].next_sibling) {
 		if (sheet_shows(w->sheet, child))
 			continue;
-		s->get(s->things, child, &thing);
-		s->rest.inclusive += thing.values.inclusive;
+		s->rest.inclusive += sheet_values(s, child).inclusive;
 		for (size_t k = 0; s->values && k < s->metrics; k++)
 			sum[k].inclusive = (int64_t)((uint64_t)sum[k].inclusive +
 						     (uint64_t)s->values[child * s->metrics + k].inclusive);

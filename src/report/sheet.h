@@ -12,15 +12,6 @@
 int report_columns(struct column_set *set, const struct report_options *options,
 	const struct profile_metric *metrics, size_t count);
 
-/* A row of what is shown: nodes of a tree, or rows of a table. */
-struct sheet_thing {
-	struct profile_values values;
-	uint32_t parent; /* of a tree */
-	uint8_t kind; /* enum profile_kind */
-	bool is_tree;
-	const struct profile_node *node; /* of a profile's tree; else NULL */
-};
-
 /* A column of the text. */
 struct sheet_column {
 	const struct field *field; /* NULL: a metric, or time in its place */
@@ -34,28 +25,30 @@ struct sheet_column {
 			  left out */
 };
 
-/* The values of all columns for all things. One more row behind the last one holds the sum of what is left
+/* The values of all columns for all nodes. One more row behind the last one holds the sum of what is left
  * out. */
 struct sheet {
+	/* Set by whoever makes it: */
 	const struct report_options *options;
 	const struct column_set *set;
-	const void *things;
-	const struct profile_node *nodes; /* of a tree; else NULL */
-	void (*get)(const void *things, size_t i, struct sheet_thing *ret);
+	const struct profile_node *nodes; /* of a tree, or the rows of a table */
 	const struct profile_value *values;
-	size_t count, metrics;
-	double *inclusive, *exclusive; /* thing * set->count + column */
-	double *size; /* by thing: the value that is compared with the threshold and gives the share */
+	size_t count;
+	bool is_tree;
+	/* Of a difference: its sides, and (after) the sheet of before; else NULL. */
+	const struct profile_diff_pair *pairs;
+	struct sheet *base;
+	size_t column; /* what order, threshold and shares are of */
+	/* Made: */
+	size_t metrics;
+	double *inclusive, *exclusive; /* node * set->count + column */
+	double *size; /* by node: the value that is compared with the threshold and gives the share */
 	double whole; /* the value of `size` that is 100 % */
 	bool by_exclusive; /* order and `size` are by the exclusive value */
 	unsigned view; /* enum field_view */
 	uint64_t time, waited, least; /* ns: of all; of that outside all probes; what is less is left out */
 	struct profile_values rest; /* of the row behind the last: its inclusive time */
 	const struct report_over *over; /* what nodes have over the ranks; or NULL */
-	/* Of a difference: what was before; else NULL. */
-	struct sheet *base;
-	const struct profile_diff_pair *pairs;
-	size_t column; /* what order, threshold and shares are of */
 	/* of the text: */
 	const struct field_column *list; /* what is shown; NULL: fields of the view, and metrics */
 	struct sheet_column *columns;
@@ -64,17 +57,16 @@ struct sheet {
 	bool overflows; /* samples are those of the first column's overflow */
 };
 
-/* 0 or HYB_ENOMEM. */
-int sheet_make(struct sheet *sheet, const struct report_options *options, const struct column_set *set,
-	const struct profile_value *values, const void *things, size_t count,
-	void (*get)(const void *things, size_t i, struct sheet_thing *ret), bool by_exclusive);
+/* 0 or HYB_ENOMEM; sheet_release() is due in both cases. */
+int sheet_make(struct sheet *sheet);
 void sheet_release(struct sheet *sheet);
 
-/* By what things are to be ordered: those of the first column. To be freed; NULL when memory is out. */
-double *sheet_weights(const struct sheet *sheet);
+/* By what nodes are to be ordered: the first column of a sheet that is not made yet. To be freed; NULL when
+ * memory is out. */
+double *sheet_weights(struct sheet sheet, bool by_exclusive);
 
-void sheet_get_node(const void *nodes, size_t i, struct sheet_thing *ret);
-void sheet_get_row(const void *rows, size_t i, struct sheet_thing *ret);
+/* What a node has of the profile, or of its side of a difference. */
+struct profile_values sheet_values(const struct sheet *sheet, size_t i);
 
 /* Whether something reaches the threshold; of a difference: a change at or below it. */
 bool sheet_shows(const struct sheet *sheet, size_t i);
@@ -111,15 +103,15 @@ void difference_release(struct difference *difference);
 
 /* report/tree.c: a tree, and a table. 0 or HYB_ENOMEM. */
 int report_tree(struct style *style, struct sheet *sheet);
-int report_flat(struct style *style, const struct profile_flat *flat, struct sheet *sheet);
+int report_flat(struct style *style, struct sheet *sheet);
 /* A tree under a heading; `time_width` as above. */
 int sheet_tree(struct style *style, struct sheet *sheet, int time_width, const char *name);
 
 /* report/machine.c */
 int report_json_tree(struct json *json, const struct sheet *sheet);
 int report_csv_tree(FILE *out, const struct sheet *sheet);
-void report_json_rows(struct json *json, const struct profile_flat *flat, const struct sheet *sheet);
-void report_csv_rows(FILE *out, const struct profile_flat *flat, const struct sheet *sheet);
+int report_json_rows(struct json *json, const struct sheet *sheet);
+int report_csv_rows(FILE *out, const struct sheet *sheet);
 
 /* Makes the row behind the last that of all children together that are not visible. 0 or HYB_ENOMEM. */
 int sheet_sum_hidden(struct sheet *sheet, const struct walker *walker, uint32_t parent);

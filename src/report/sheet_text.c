@@ -67,12 +67,11 @@ static bool is_shown(const struct sheet *s, size_t column)
 static unsigned has_of(const struct sheet *s)
 {
 	unsigned has = FIELD_HAS_SAMPLES;
-	struct sheet_thing thing;
 
 	for (size_t i = 0; i < s->count; i++) {
-		s->get(s->things, i, &thing);
-		has |= (thing.values.blocked ? FIELD_HAS_BLOCKED : 0) |
-		       (thing.values.calls ? FIELD_HAS_CALLS : 0);
+		const struct profile_values v = sheet_values(s, i);
+
+		has |= (v.blocked ? FIELD_HAS_BLOCKED : 0) | (v.calls ? FIELD_HAS_CALLS : 0);
 	}
 	return has;
 }

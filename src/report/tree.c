@@ -37,18 +37,13 @@ static void node_enter(const struct walker *w, uint32_t i)
 	const struct sheet *sheet = w->sheet;
 	const struct profile_node *n = &sheet->nodes[i];
 	struct style *style = ((const struct printed *)w->data)->style;
-	struct label label = {.kind = n->kind,
-		.guess = n->guess,
-		.python = n->python,
-		.name = n->name,
-		.file = n->file,
-		.module = n->module == sheet->nodes[n->parent].module ? "" : n->module,
-		.line = n->line,
-		.skipped = n->skipped};
+	struct label label = label_of(n);
 	const char *mark = mark_of(sheet->base ? &sheet->pairs[i] : NULL);
 	int used = sheet_cells(sheet, style, i);
 
 	w->levels[w->level].chained = !sheet->base && is_chained(w, n);
+	if (n->module == sheet->nodes[n->parent].module)
+		label.module = "";
 	used += walk_guides(style, w) + (int)strlen(mark);
 	if (*mark)
 		style_put(style, INK_WARN, "%s", mark);
@@ -131,15 +126,9 @@ int report_tree(struct style *style, struct sheet *sheet)
 
 /* ---------------------------------------------------------------- flat */
 
-static void put_row(
-	struct style *style, const struct sheet *sheet, const struct profile_row *row, size_t number)
+static void put_row(struct style *style, const struct sheet *sheet, size_t number)
 {
-	struct label label = {.kind = row->kind,
-		.guess = row->guess,
-		.name = row->name,
-		.file = row->file,
-		.module = row->module,
-		.line = row->line};
+	struct label label = label_of(&sheet->nodes[number]);
 	enum profile_by by = sheet->options->by;
 	int used = sheet_cells(sheet, style, number);
 
@@ -162,7 +151,7 @@ static void put_hidden(const struct style *style, const struct sheet *sheet, siz
 	style_ink(style, INK_PLAIN);
 }
 
-int report_flat(struct style *style, const struct profile_flat *flat, struct sheet *sheet)
+int report_flat(struct style *style, struct sheet *sheet)
 {
 	static const char *const headings[] = {"function", "line", "module", "thread", "file"};
 	uint64_t rest = 0;
@@ -171,12 +160,12 @@ int report_flat(struct style *style, const struct profile_flat *flat, struct she
 	if (sheet_lay_out(sheet, style, style_times(style, sheet->time)))
 		return HYB_ENOMEM;
 	sheet_heading(sheet, style, headings[sheet->options->by]);
-	for (size_t i = 0; i < flat->count; i++) {
+	for (size_t i = 0; i < sheet->count; i++) {
 		if (sheet_shows(sheet, i)) {
-			put_row(style, sheet, &flat->rows[i], i);
+			put_row(style, sheet, i);
 		} else {
 			hidden++;
-			rest += flat->rows[i].exclusive + flat->rows[i].blocked;
+			rest += sheet->nodes[i].exclusive + sheet->nodes[i].blocked;
 		}
 	}
 	if (hidden)

@@ -19,7 +19,7 @@ void tree_data_free(struct tree_data *d)
 		return;
 	hidden_tree_release(&d->hidden);
 	profile_tree_release(&d->reversed);
-	profile_flat_release(&d->rows);
+	profile_tree_release(&d->rows);
 	free(d->nodes);
 	free(d->child_calls);
 	match_free(d->match);
@@ -87,22 +87,17 @@ static int turn_upside_down(struct tree_data *d, struct profile_view *view)
 	return 0;
 }
 
-static struct profile_node node_of_row(const struct profile_row *row, enum profile_by by)
+static struct profile_node node_of_row(struct profile_node row, enum profile_by by)
 {
-	bool is_path = by == PROFILE_BY_MODULE || by == PROFILE_BY_FILE;
+	const char *name = row.name;
 
-	return (struct profile_node){.kind = row->kind,
-		.guess = row->guess,
-		.python = row->python,
-		.name = is_path ? path_base(row->name) : row->name,
-		.file = by == PROFILE_BY_FILE && *row->name != '[' ? row->name : row->file,
-		.module = by == PROFILE_BY_MODULE && *row->name != '[' ? row->name : row->module,
-		.line = row->line,
-		.calls = row->calls,
-		.samples = row->samples,
-		.inclusive = row->inclusive,
-		.exclusive = row->exclusive,
-		.blocked = row->blocked};
+	if (by == PROFILE_BY_MODULE || by == PROFILE_BY_FILE)
+		row.name = path_base(name);
+	if (by == PROFILE_BY_MODULE && *name != '[')
+		row.module = name;
+	if (by == PROFILE_BY_FILE && *name != '[')
+		row.file = name;
+	return row;
 }
 
 /* A table as a tree of two levels. */
@@ -125,7 +120,7 @@ static int make_flat(struct tree_data *d, struct profile_view *view)
 		.inclusive = root->inclusive,
 		.first_child = d->rows.count > 0};
 	for (size_t i = 0; i < d->rows.count; i++) {
-		d->nodes[i + 1] = node_of_row(&d->rows.rows[i], d->request.by);
+		d->nodes[i + 1] = node_of_row(d->rows.nodes[i], d->request.by);
 		d->nodes[i + 1].next_sibling = i + 1 < d->rows.count ? (uint32_t)i + 2 : 0;
 	}
 	if (d->rows.values && metrics) {

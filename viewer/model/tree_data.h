@@ -26,7 +26,7 @@ struct tree_data {
 	struct tree_source source; /* its parts are here, in the snapshot or in the request */
 	struct hidden_tree hidden;
 	struct profile_tree reversed;
-	struct profile_flat rows;
+	struct profile_tree rows;
 	struct profile_node *nodes; /* of the rows */
 	const struct profile_diff_pair *pairs; /* of the difference, the snapshot's */
 	uint64_t *child_calls;

@@ -365,7 +365,7 @@ static void draw_status(const struct timeline_pane *t, const struct area *area, 
 	timeline_band(t, t->pane.list.cursor, column, &begin, &end);
 	if (node) {
 		const struct profile_node *n = timeline_profile(t, node);
-		struct label label = {n->kind, n->guess, n->python, n->name, n->file, n->module, n->line, 0};
+		struct label label = label_of(n);
 		char *place = label_place(&label, false);
 
 		x += canvas_name(area, y, x, area->width - x - 30, INK_PLAIN, n->name);

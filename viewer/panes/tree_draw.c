@@ -252,22 +252,18 @@ static void put_label(const struct tree_pane *p, struct app *app, const struct a
 	const struct profile_node *n)
 {
 	const struct profile_node *above = &p->view.source.nodes[n->parent];
-	struct label label = {.kind = n->kind,
-		.guess = n->guess,
-		.python = n->python,
-		.name = n->name,
-		.file = tree_pane_kind(p) == TREE_FLAT && p->data->request.by == PROFILE_BY_FILE ? ""
-												 : n->file,
-		.module = n->module == above->module || p->data->request.by == PROFILE_BY_MODULE ? ""
-												 : n->module,
-		.line = n->line,
-		.skipped = n->skipped};
+	struct label label = label_of(n);
 	bool brackets = n->kind == PROFILE_INTERMEDIATE && *n->name != '[';
-	char *place = label_place(&label, false), count[FIGURE_SIZE], tail[80] = "";
+	char *place, count[FIGURE_SIZE], tail[80] = "";
 	unsigned ink = ink_of(n->kind);
 	bool found = app->search && !regexec(app->search, n->name, 0, NULL, 0);
 	int room, least = (area->width - x) * 2 / 3;
 
+	if (tree_pane_kind(p) == TREE_FLAT && p->data->request.by == PROFILE_BY_FILE)
+		label.file = "";
+	if (n->module == above->module || p->data->request.by == PROFILE_BY_MODULE)
+		label.module = "";
+	place = label_place(&label, false);
 	if (least < NAME_LEAST || *label.file) /* a module is less useful than a file */
 		least = NAME_LEAST;
 	if (n->skipped)

@@ -254,11 +254,6 @@ struct profile_values field_values_of_node(const struct profile_node *n)
 		true, n->calls, n->skipped, n->samples, n->inclusive, n->exclusive, n->blocked};
 }
 
-struct profile_values field_values_of_row(const struct profile_row *r)
-{
-	return (struct profile_values){true, r->calls, 0, r->samples, r->inclusive, r->exclusive, r->blocked};
-}
-
 /* ------------------------------------------------------------------ text */
 
 /* "5'": of another MPI_COMM_WORLD. */

@@ -65,7 +65,6 @@ struct field_row {
 };
 
 struct profile_values field_values_of_node(const struct profile_node *node);
-struct profile_values field_values_of_row(const struct profile_row *row);
 
 enum field_form {
 	FIELD_TIME, /* ns, shown in the unit of all times */

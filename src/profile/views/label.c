@@ -21,6 +21,11 @@ static const char *short_path(const char *path)
 	return above;
 }
 
+struct label label_of(const struct profile_node *n)
+{
+	return (struct label){n->kind, n->guess, n->python, n->name, n->file, n->module, n->line, n->skipped};
+}
+
 char *label_place(const struct label *label, bool full_paths)
 {
 	const char *file = label->file;

@@ -2,8 +2,7 @@
 #ifndef HYB_LABEL_H
 #define HYB_LABEL_H
 
-#include <stdbool.h>
-#include <stdint.h>
+#include "profile/profile.h"
 
 /* `name` may be cut, the place (file and line) goes behind it. */
 struct label {
@@ -14,6 +13,8 @@ struct label {
 	unsigned line;
 	uint64_t skipped; /* demoted probe: calls only counted, else 0 */
 };
+
+struct label label_of(const struct profile_node *node);
 
 /* Where the code is: ":file.c:23", " (file.c:12)", " (libm.so.6)"; to be freed, or NULL if the place is not
  * known, or memory is out. Without `full_paths` only the last parts of paths. */

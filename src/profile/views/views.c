@@ -238,49 +238,36 @@ static bool is_shown(const struct flat *flat, size_t i)
 	return true;
 }
 
-static int copy_rows(struct flat *flat, struct profile_flat *ret_flat)
+/* Takes the rows that are shown out of the table. */
+static struct profile_tree take_rows(struct flat *flat)
 {
-	struct profile_row *rows = calloc(flat->table.count, sizeof(*rows));
-	size_t count = 0;
+	struct profile_tree rows = {flat->table.nodes, flat->sums, 0, flat->metrics};
 
-	if (!rows)
-		return HYB_ENOMEM;
 	for (size_t i = 1; i < flat->table.count; i++) {
-		const struct profile_node *n = &flat->table.nodes[i];
-
 		if (!is_shown(flat, i))
 			continue;
 		if (flat->metrics) /* never in front of what is read */
-			memmove(flat->sums + count * flat->metrics, flat->sums + i * flat->metrics,
+			memmove(flat->sums + rows.count * flat->metrics, flat->sums + i * flat->metrics,
 				flat->metrics * sizeof(*flat->sums));
-		rows[count++] = (struct profile_row){.kind = n->kind,
-			.guess = n->guess,
-			.python = n->python,
-			.name = n->name,
-			.file = n->file,
-			.module = n->module,
-			.line = n->line,
-			.calls = n->calls,
-			.samples = n->samples,
-			.inclusive = n->inclusive,
-			.exclusive = n->exclusive,
-			.blocked = n->blocked};
+		rows.nodes[rows.count] = rows.nodes[i];
+		rows.nodes[rows.count].next_sibling = 0;
+		rows.nodes[rows.count++].declared = 0; /* there may be several */
 	}
-	*ret_flat = (struct profile_flat){rows, flat->sums, count, flat->metrics};
+	flat->table.nodes = NULL;
 	flat->sums = NULL;
-	return 0;
+	return rows;
 }
 
 int profile_flat(const struct profile *profile, enum profile_by by, enum profile_sort sort,
-	struct profile_flat *ret_flat)
+	struct profile_tree *ret_rows)
 {
 	struct profile_view view = profile_view(profile);
 
-	return profile_view_flat(&view, by, sort, ret_flat);
+	return profile_view_flat(&view, by, sort, ret_rows);
 }
 
 int profile_view_flat(const struct profile_view *view, enum profile_by by, enum profile_sort sort,
-	struct profile_flat *ret_flat)
+	struct profile_tree *ret_rows)
 {
 	struct flat flat = {.nodes = view->nodes,
 		.count = view->count,
@@ -304,7 +291,7 @@ int profile_view_flat(const struct profile_view *view, enum profile_by by, enum 
 		r = HYB_ENOMEM;
 	}
 	if (!r)
-		r = copy_rows(&flat, ret_flat);
+		*ret_rows = take_rows(&flat);
 	free(flat.sums);
 	free(flat.row_of);
 	free(flat.open);
@@ -312,55 +299,45 @@ int profile_view_flat(const struct profile_view *view, enum profile_by by, enum 
 	return r;
 }
 
-struct ordered {
-	uint64_t weight;
-	size_t row;
-};
-
-static int compare_ordered(const void *pa, const void *pb)
+/* Indices by their weights. */
+static int compare_weights(const void *pa, const void *pb, void *data)
 {
-	const struct ordered *a = pa, *b = pb;
+	uint32_t a = *(const uint32_t *)pa, b = *(const uint32_t *)pb;
+	const uint64_t *weights = data;
 
-	if (a->weight != b->weight)
-		return a->weight < b->weight ? 1 : -1;
-	return a->row < b->row ? -1 : a->row > b->row;
+	if (weights[a] != weights[b])
+		return weights[a] < weights[b] ? 1 : -1;
+	return a < b ? -1 : a > b;
 }
 
-int profile_flat_order(struct profile_flat *flat, const double *weight)
+int profile_flat_order(struct profile_tree *rows, const double *weight)
 {
-	struct ordered *order = calloc(flat->count + 1, sizeof(*order));
-	struct profile_row *rows = calloc(flat->count + 1, sizeof(*rows));
-	uint32_t *map = calloc(flat->count + 1, sizeof(*map));
-	uint64_t *weights = tree_weights(weight, flat->count);
+	struct profile_node *nodes = calloc(rows->count + 1, sizeof(*nodes));
+	uint32_t *order = calloc(rows->count + 1, sizeof(*order)),
+		 *map = calloc(rows->count + 1, sizeof(*map));
+	uint64_t *weights = tree_weights(weight, rows->count);
 	int r = HYB_ENOMEM;
 
-	if (order && rows && map && weights) {
-		for (size_t i = 0; i < flat->count; i++)
-			order[i] = (struct ordered){weights[i], i};
-		qsort(order, flat->count, sizeof(*order), compare_ordered);
-		for (size_t i = 0; i < flat->count; i++) {
-			rows[i] = flat->rows[order[i].row];
-			map[order[i].row] = (uint32_t)i;
+	if (order && nodes && map && weights) {
+		for (uint32_t i = 0; i < rows->count; i++)
+			order[i] = i;
+		qsort_r(order, rows->count, sizeof(*order), compare_weights, weights);
+		for (uint32_t i = 0; i < rows->count; i++) {
+			nodes[i] = rows->nodes[order[i]];
+			map[order[i]] = i;
 		}
-		r = values_move(&flat->values, flat->metrics, map, flat->count);
+		r = values_move(&rows->values, rows->metrics, map, rows->count);
 	}
 	if (!r) {
-		free(flat->rows);
-		flat->rows = rows;
-		rows = NULL;
+		free(rows->nodes);
+		rows->nodes = nodes;
+		nodes = NULL;
 	}
 	free(order);
-	free(rows);
+	free(nodes);
 	free(map);
 	free(weights);
 	return r;
-}
-
-void profile_flat_release(struct profile_flat *flat)
-{
-	free(flat->rows);
-	free(flat->values);
-	*flat = (struct profile_flat){0};
 }
 
 /* The tree upside down while it is made. */

@@ -19,18 +19,6 @@ struct profile_view {
 /* That of all of a finished profile, good as long as it lives. */
 struct profile_view profile_view(const struct profile *profile);
 
-/* A row of a flat view. */
-struct profile_row {
-	uint8_t kind; /* enum profile_kind: PROBE, INCOMPLETE, or LEAF for code of any kind */
-	bool guess;
-	bool python; /* as in struct profile_node */
-	const char *name, *file, *module;
-	unsigned line;
-	uint64_t calls, samples;
-	uint64_t inclusive; /* ns; recursion is counted once */
-	uint64_t exclusive, blocked; /* ns; over all rows they add up to the root's inclusive */
-};
-
 enum profile_by {
 	PROFILE_BY_FUNCTION = 0,
 	PROFILE_BY_LINE = 1, /* sampled lines; inclusive is meaningful for a profile of call sites */
@@ -42,22 +30,25 @@ enum profile_by {
 /* By file: all code of a module of which no file is known. */
 #define PROFILE_NO_FILE "[code without a file]"
 
-struct profile_flat {
-	struct profile_row *rows;
-	struct profile_value
-		*values; /* of the metrics, as profile_values(); recursion is counted once; NULL: none */
+/* What views are made into. */
+struct profile_tree {
+	struct profile_node *nodes; /* as profile_nodes() */
+	struct profile_value *values; /* as profile_values(); NULL: none */
 	size_t count;
 	size_t metrics;
 };
 
-/* 0 or HYB_ENOMEM with *ret_flat untouched. */
+/*
+ * A table: rows without a root. Kinds are PROBE, INCOMPLETE, or LEAF for code of any kind; inclusive times
+ * and values count recursion once; over all rows exclusive and blocked times add up to the root's inclusive.
+ * 0 or HYB_ENOMEM with *ret_rows untouched.
+ */
 int profile_flat(const struct profile *profile, enum profile_by by, enum profile_sort sort,
-	struct profile_flat *ret_flat);
+	struct profile_tree *ret_rows);
 int profile_view_flat(const struct profile_view *view, enum profile_by by, enum profile_sort sort,
-	struct profile_flat *ret_flat);
+	struct profile_tree *ret_rows);
 /* Rows with more weight come first, NAN last. 0 or HYB_ENOMEM. */
-int profile_flat_order(struct profile_flat *flat, const double *weight);
-void profile_flat_release(struct profile_flat *flat);
+int profile_flat_order(struct profile_tree *rows, const double *weight);
 
 /*
  * The tree upside down: below the root the functions (call sites: lines) where
@@ -66,12 +57,6 @@ void profile_flat_release(struct profile_flat *flat);
  * Ways of more than PROFILE_REVERSE_DEPTH callers are cut there.
  */
 #define PROFILE_REVERSE_DEPTH 200
-struct profile_tree {
-	struct profile_node *nodes; /* as profile_nodes() */
-	struct profile_value *values; /* as profile_values(); NULL: none */
-	size_t count;
-	size_t metrics;
-};
 
 /* 0 or HYB_ENOMEM with *ret_tree untouched. Samples of metrics gather on the way as those of the clock do. */
 int profile_reverse(const struct profile *profile, struct profile_tree *ret_tree);

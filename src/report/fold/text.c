@@ -122,17 +122,15 @@ static void put_cell(const struct style *style, const struct report_fold_column 
 }
 
 /* What the innermost is called. */
-static struct label label_of(const struct report_fold *f, uint32_t place)
+static struct label label_of_place(const struct report_fold *f, uint32_t place)
 {
 	const struct profile_node *n = place ? &f->below.nodes[place] : &f->region;
+	struct label label = label_of(n);
 
-	return (struct label){.kind = n->kind == PROFILE_INTERMEDIATE ? PROFILE_LEAF : n->kind,
-		.guess = n->guess,
-		.python = n->python,
-		.name = n->name,
-		.file = n->file,
-		.module = n->module,
-		.line = n->line};
+	if (n->kind == PROFILE_INTERMEDIATE)
+		label.kind = PROFILE_LEAF;
+	label.skipped = 0;
+	return label;
 }
 
 static void put_hot(struct style *style, const struct report_fold *f, unsigned row, unsigned used)
@@ -146,7 +144,7 @@ static void put_hot(struct style *style, const struct report_fold *f, unsigned r
 		fputc('\n', style->out);
 		return;
 	}
-	label = label_of(f, hot->place);
+	label = label_of_place(f, hot->place);
 	label.name = report_fold_path(f, hot->place, path, sizeof(path));
 	fprintf(style->out, "%5.0f  ", share * 100);
 	style_label(style, &label, used + 7);
@@ -262,7 +260,7 @@ static void put_legend(struct style *style, const struct report_fold *f, unsigne
 	const struct fold_place *p = &f->fold.places[letter];
 	double all = 0;
 	char path[1024];
-	struct label label = label_of(f, p->place);
+	struct label label = label_of_place(f, p->place);
 
 	for (unsigned row = 0; row < FOLD_ROWS; row++)
 		all += f->fold.rows[row];

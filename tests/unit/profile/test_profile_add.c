@@ -214,16 +214,16 @@ static void test_threads(void **state)
 	struct writer *w = make_file();
 	struct hyb_experiment *e = help_open(w);
 	struct profile *p = make_profile(&options, e, 1);
-	struct profile_flat flat;
+	struct profile_tree flat;
 
 	assert_int_equal(profile_flat(p, PROFILE_BY_THREAD, PROFILE_SORT_EXCLUSIVE, &flat), 0);
 	assert_int_equal(flat.count, 2);
-	assert_string_equal(flat.rows[0].name, "prog 100 thread 10");
-	assert_int_equal(flat.rows[0].exclusive, 100000);
-	assert_int_equal(flat.rows[0].calls, 3);
-	assert_string_equal(flat.rows[1].name, "prog 100 thread 11");
-	assert_int_equal(flat.rows[1].exclusive, 50000);
-	profile_flat_release(&flat);
+	assert_string_equal(flat.nodes[0].name, "prog 100 thread 10");
+	assert_int_equal(flat.nodes[0].exclusive, 100000);
+	assert_int_equal(flat.nodes[0].calls, 3);
+	assert_string_equal(flat.nodes[1].name, "prog 100 thread 11");
+	assert_int_equal(flat.nodes[1].exclusive, 50000);
+	profile_tree_release(&flat);
 	profile_free(p);
 	help_close(e, w);
 }

@@ -49,11 +49,12 @@ static int print_tree(struct style *style, const struct report_options *options,
 	const struct profile_node *nodes, size_t count)
 {
 	struct column_set set;
-	struct sheet sheet;
+	struct sheet sheet = {
+		.options = options, .set = &set, .nodes = nodes, .count = count, .is_tree = true};
 	int r;
 
 	assert_int_equal(columns_init(&set, NULL, 0), 0);
-	assert_int_equal(sheet_make(&sheet, options, &set, NULL, nodes, count, sheet_get_node, false), 0);
+	assert_int_equal(sheet_make(&sheet), 0);
 	r = options->output == REPORT_JSON  ? report_json_tree(&style->json, &sheet)
 	    : options->output == REPORT_CSV ? report_csv_tree(style->out, &sheet)
 					    : report_tree(style, &sheet);
@@ -63,16 +64,14 @@ static int print_tree(struct style *style, const struct report_options *options,
 }
 
 static void print_flat(
-	struct style *style, const struct report_options *options, const struct profile_flat *flat)
+	struct style *style, const struct report_options *options, const struct profile_tree *flat)
 {
 	struct column_set set;
-	struct sheet sheet;
+	struct sheet sheet = {.options = options, .set = &set, .nodes = flat->nodes, .count = flat->count};
 
 	assert_int_equal(columns_init(&set, NULL, 0), 0);
-	assert_int_equal(sheet_make(&sheet, options, &set, NULL, flat->rows, flat->count, sheet_get_row,
-				 options->sort != PROFILE_SORT_INCLUSIVE),
-		0);
-	assert_int_equal(report_flat(style, flat, &sheet), 0);
+	assert_int_equal(sheet_make(&sheet), 0);
+	assert_int_equal(report_flat(style, &sheet), 0);
 	sheet_release(&sheet);
 	columns_release(&set);
 }
@@ -170,7 +169,7 @@ static void test_flat(void **state)
 	struct report_options options = {
 		.look.threshold = 0.5, .view = REPORT_FLAT, .sort = PROFILE_SORT_EXCLUSIVE};
 	struct profile *p = make(100);
-	struct profile_flat flat;
+	struct profile_tree flat;
 	struct screen screen;
 
 	assert_int_equal(profile_flat(p, PROFILE_BY_FUNCTION, PROFILE_SORT_EXCLUSIVE, &flat), 0);
@@ -181,7 +180,7 @@ static void test_flat(void **state)
 			      "    1.490   37.2    1.490                      149  leaf:prog.c\n"
 			      "    1.000   25.0             1.000       5          wait (regions.c:1)\n"
 			      "(5 more below 0.5 %, together 0.010 s alone)\n");
-	profile_flat_release(&flat);
+	profile_tree_release(&flat);
 	profile_free(p);
 }
 

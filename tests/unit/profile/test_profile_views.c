@@ -34,28 +34,28 @@ static struct fixture *make_calls(void)
 	return f;
 }
 
-static const struct profile_row *find_row(const struct profile_flat *flat, const char *name, unsigned line)
+static const struct profile_node *find_row(const struct profile_tree *flat, const char *name, unsigned line)
 {
 	for (size_t i = 0; i < flat->count; i++)
-		if (flat->rows[i].line == line && !strcmp(flat->rows[i].name, name))
-			return &flat->rows[i];
+		if (flat->nodes[i].line == line && !strcmp(flat->nodes[i].name, name))
+			return &flat->nodes[i];
 	fail_msg("no row %s:%u", name, line);
 	return NULL;
 }
 
-static uint64_t sum_rows(const struct profile_flat *flat)
+static uint64_t sum_rows(const struct profile_tree *flat)
 {
 	uint64_t sum = 0;
 
 	for (size_t i = 0; i < flat->count; i++)
-		sum += flat->rows[i].exclusive + flat->rows[i].blocked;
+		sum += flat->nodes[i].exclusive + flat->nodes[i].blocked;
 	return sum;
 }
 
 static void test_by_function(void **state)
 {
 	struct profile *p = fixture_profile(make_calls(), PROFILE_ROUTINE, 1);
-	struct profile_flat flat;
+	struct profile_tree flat;
 
 	assert_int_equal(profile_flat(p, PROFILE_BY_FUNCTION, PROFILE_SORT_EXCLUSIVE, &flat), 0);
 	/* f inside f counts once: 200 + 300 + 400 */
@@ -65,16 +65,16 @@ static void test_by_function(void **state)
 	assert_int_equal(find_row(&flat, "g", 0)->exclusive, 100);
 	assert_int_equal(find_row(&flat, "main", 0)->inclusive, 1000);
 	assert_int_equal(find_row(&flat, "main", 0)->exclusive, 0);
-	assert_string_equal(flat.rows[0].name, "f");
+	assert_string_equal(flat.nodes[0].name, "f");
 	assert_int_equal(sum_rows(&flat), 1000);
-	profile_flat_release(&flat);
+	profile_tree_release(&flat);
 	profile_free(p);
 }
 
 static void test_by_line(void **state)
 {
 	struct profile *p = fixture_profile(make_calls(), PROFILE_CALLSITE, 1);
-	struct profile_flat flat;
+	struct profile_tree flat;
 
 	assert_int_equal(profile_flat(p, PROFILE_BY_LINE, PROFILE_SORT_EXCLUSIVE, &flat), 0);
 	assert_int_equal(find_row(&flat, "f", 1)->exclusive, 500);
@@ -83,14 +83,14 @@ static void test_by_line(void **state)
 	assert_int_equal(find_row(&flat, "g", 6)->inclusive, 400);
 	assert_int_equal(find_row(&flat, "main", 9)->inclusive, 1000);
 	assert_int_equal(sum_rows(&flat), 1000);
-	profile_flat_release(&flat);
+	profile_tree_release(&flat);
 	profile_free(p);
 }
 
 static void test_by_module(void **state)
 {
 	struct fixture *f = make_calls();
-	struct profile_flat flat;
+	struct profile_tree flat;
 	struct profile *p;
 
 	fixture_root(f, 1500, 1500);
@@ -102,7 +102,7 @@ static void test_by_module(void **state)
 	assert_int_equal(find_row(&flat, "/opt/prog", 0)->inclusive, 1000);
 	assert_int_equal(find_row(&flat, "[probes]", 0)->exclusive, 500);
 	assert_int_equal(find_row(&flat, "[probes]", 0)->inclusive, 500);
-	profile_flat_release(&flat);
+	profile_tree_release(&flat);
 	profile_free(p);
 }
 
@@ -110,7 +110,7 @@ static void test_by_module(void **state)
 static void test_by_file(void **state)
 {
 	struct fixture *f = make_calls();
-	struct profile_flat flat;
+	struct profile_tree flat;
 	struct profile *p;
 
 	fixture_root(f, 1500, 1500);
@@ -121,7 +121,7 @@ static void test_by_file(void **state)
 	assert_int_equal(find_row(&flat, find_node(p, PROFILE_LEAF, "g", 7)->file, 0)->exclusive, 1000);
 	assert_int_equal(find_row(&flat, "regions.c", 0)->exclusive, 500);
 	assert_int_equal(find_row(&flat, "regions.c", 0)->calls, 1);
-	profile_flat_release(&flat);
+	profile_tree_release(&flat);
 	profile_free(p);
 }
 
@@ -130,7 +130,7 @@ static void test_waiting_is_apart(void **state)
 {
 	static const enum profile_by by[] = {PROFILE_BY_FUNCTION, PROFILE_BY_MODULE, PROFILE_BY_FILE};
 	struct fixture *f = make_calls();
-	struct profile_flat flat;
+	struct profile_tree flat;
 	struct profile *p;
 
 	fixture_root(f, 1200, 1000);
@@ -140,7 +140,7 @@ static void test_waiting_is_apart(void **state)
 		assert_int_equal(find_row(&flat, "[total]", 0)->kind, PROFILE_ROOT);
 		assert_int_equal(find_row(&flat, "[total]", 0)->blocked, 200);
 		assert_int_equal(sum_rows(&flat), 1200);
-		profile_flat_release(&flat);
+		profile_tree_release(&flat);
 	}
 	profile_free(p);
 }
@@ -150,7 +150,7 @@ static void test_by_thread(void **state)
 	struct profile_options options = {.split_locations = true};
 	struct profile *p = profile_new(&options);
 	struct fixture *a = make_calls(), *b = make_calls();
-	struct profile_flat flat;
+	struct profile_tree flat;
 	struct hyb_error err;
 
 	b->location.tid = 8;
@@ -165,7 +165,7 @@ static void test_by_thread(void **state)
 	assert_int_equal(find_row(&flat, "process 7 thread 8", 0)->exclusive, 400);
 	assert_int_equal(find_row(&flat, "process 7 thread 8", 0)->blocked, 600);
 	assert_int_equal(find_row(&flat, "process 7 thread 8", 0)->inclusive, 1000);
-	profile_flat_release(&flat);
+	profile_tree_release(&flat);
 	profile_free(p);
 	fixture_free(a);
 	fixture_free(b);
@@ -210,7 +210,7 @@ static void test_views_of_random_trees(void **state)
 		struct profile *p =
 			fixture_profile(fixture_random(seed, 200), (enum profile_mode)(seed % 3), 1);
 		uint64_t total = profile_nodes(p)[0].inclusive;
-		struct profile_flat flat;
+		struct profile_tree flat;
 		struct profile_tree tree;
 
 		for (unsigned by = PROFILE_BY_FUNCTION; by <= PROFILE_BY_FILE; by++) {
@@ -220,12 +220,12 @@ static void test_views_of_random_trees(void **state)
 				profile_flat(p, (enum profile_by)by, PROFILE_SORT_INCLUSIVE, &flat), 0);
 			assert_int_equal(sum_rows(&flat), total);
 			for (size_t i = 0; i < flat.count; i++) {
-				assert_true(flat.rows[i].inclusive <= total);
-				assert_true(flat.rows[i].inclusive >=
-					    flat.rows[i].exclusive + flat.rows[i].blocked);
-				assert_true(!i || flat.rows[i].inclusive <= flat.rows[i - 1].inclusive);
+				assert_true(flat.nodes[i].inclusive <= total);
+				assert_true(flat.nodes[i].inclusive >=
+					    flat.nodes[i].exclusive + flat.nodes[i].blocked);
+				assert_true(!i || flat.nodes[i].inclusive <= flat.nodes[i - 1].inclusive);
 			}
-			profile_flat_release(&flat);
+			profile_tree_release(&flat);
 		}
 		assert_int_equal(profile_reverse(p, &tree), 0);
 		assert_int_equal(tree.nodes[0].inclusive, total);

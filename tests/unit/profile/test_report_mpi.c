@@ -174,14 +174,16 @@ static void test_over_ranks(void **state)
 	struct profile *p = ring(&options, 4, 9);
 	const struct report_over over = {profile_spreads(p), profile_quality(p)->ranks, NULL};
 	struct column_set set;
-	struct sheet sheet;
+	struct sheet sheet = {.options = &options,
+		.set = &set,
+		.nodes = profile_nodes(p),
+		.count = profile_count(p),
+		.is_tree = true,
+		.over = &over};
 	struct screen screen;
 
 	assert_int_equal(columns_init(&set, NULL, 0), 0);
-	assert_int_equal(sheet_make(&sheet, &options, &set, NULL, profile_nodes(p), profile_count(p),
-				 sheet_get_node, false),
-		0);
-	sheet.over = &over;
+	assert_int_equal(sheet_make(&sheet), 0);
 	assert_int_equal(report_tree(open_screen(&screen, 80), &sheet), 0);
 	close_screen(&screen,
 		"\n"

@@ -116,12 +116,14 @@ static char *print_from(enum hyb_source source, const struct report_options *opt
 		report_quality(&style, &quality, p);
 	} else {
 		struct column_set set;
-		struct sheet sheet;
+		struct sheet sheet = {.options = options,
+			.set = &set,
+			.nodes = profile_nodes(p),
+			.count = profile_count(p),
+			.is_tree = true};
 
 		assert_int_equal(columns_init(&set, NULL, 0), 0);
-		assert_int_equal(sheet_make(&sheet, options, &set, NULL, profile_nodes(p), profile_count(p),
-					 sheet_get_node, false),
-			0);
+		assert_int_equal(sheet_make(&sheet), 0);
 		assert_int_equal(report_tree(&style, &sheet), 0);
 		sheet_release(&sheet);
 		columns_release(&set);

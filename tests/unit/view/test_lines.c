@@ -98,7 +98,7 @@ static void test_against_flat(void **state)
 {
 	for (unsigned seed = 1; seed <= 30; seed++) {
 		struct profile *p = fixture_profile(fixture_random(seed, 300), PROFILE_CALLSITE, 1);
-		struct profile_flat flat;
+		struct profile_tree flat;
 		struct lines lines = {0};
 		uint64_t exclusive = 0, samples = 0, of_rows = 0, samples_of_rows = 0;
 
@@ -109,7 +109,7 @@ static void test_against_flat(void **state)
 			samples += lines.items[i].samples;
 		}
 		for (size_t i = 0; i < flat.count; i++) {
-			const struct profile_row *row = &flat.rows[i];
+			const struct profile_node *row = &flat.nodes[i];
 
 			if (!row->line || !*row->file)
 				continue;
@@ -120,7 +120,7 @@ static void test_against_flat(void **state)
 		}
 		assert_int_equal(exclusive, of_rows);
 		assert_int_equal(samples, samples_of_rows);
-		profile_flat_release(&flat);
+		profile_tree_release(&flat);
 		lines_release(&lines);
 		profile_free(p);
 	}
