@@ -12,8 +12,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
-#include <sys/statvfs.h>
 #include <sys/uio.h>
 #include <time.h>
 #include <unistd.h>
@@ -34,8 +32,18 @@ void check_line(bool works, const char *format, ...)
 	putchar('\n');
 }
 
-/* The first line of a file; false if it cannot be read. */
-static bool read_line(const char *path, char *ret, size_t room)
+void check_mend(const char *format, ...)
+{
+	va_list list;
+
+	fputs("       mend: ", stdout);
+	va_start(list, format);
+	vprintf(format, list);
+	va_end(list);
+	putchar('\n');
+}
+
+bool check_read(const char *path, char *ret, size_t room)
 {
 	FILE *in = fopen(path, "re");
 	bool done;
@@ -68,19 +76,51 @@ static bool check_timer(void)
 	return true;
 }
 
-static void check_task_clock(void)
+/* What lets the kernel count; where its setting already does, a filter of system calls forbids it. */
+static void mend_perf(void)
+{
+	if (perf_paranoid() > 1)
+		check_mend("sudo sysctl kernel.perf_event_paranoid=1");
+	else
+		check_mend("docker run --cap-add PERFMON --security-opt seccomp=unconfined ... (or podman)");
+}
+
+/* Where the kernel found that interrupts cost too much it has lowered this by itself, and drops what is
+ * above. */
+static void check_sample_rate(unsigned rate)
+{
+	char text[32];
+
+	if (!check_read("/proc/sys/kernel/perf_event_max_sample_rate", text, sizeof(text)))
+		return;
+	if (strtoul(text, NULL, 10) < rate) {
+		check_line(false, "the kernel gives at most %s samples a second, %u are wanted", text, rate);
+		check_mend("sudo sysctl kernel.perf_event_max_sample_rate=100000");
+	} else {
+		check_line(true, "the kernel gives up to %s samples a second (perf_event_max_sample_rate)",
+			text);
+	}
+}
+
+static void check_task_clock(unsigned rate)
 {
 	int result = perf_try(&perf_task_clock, PERF_SAMPLE);
 
-	if (result)
+	if (result) {
 		check_line(false, "task clock of perf_event_open: %s; samples come from a timer",
 			perf_refusal(result, PERF_SAMPLE));
-	else if (!perf_kernel_counts())
-		check_line(false, "task clock of perf_event_open: without system calls only; lower "
-				  "/proc/sys/kernel/perf_event_paranoid to 1; samples come from a timer");
-	else
+		mend_perf();
+		return;
+	}
+	check_sample_rate(rate);
+	if (!perf_kernel_counts()) {
+		check_line(false, "task clock of perf_event_open: without system calls only; samples come "
+				  "from a timer");
+		mend_perf();
+	} else {
 		check_line(true, "task clock of perf_event_open: the default, up to 10000 samples a second "
 				 "and thread");
+	}
 }
 
 static void check_signal(unsigned number)
@@ -88,11 +128,11 @@ static void check_signal(unsigned number)
 	struct sigaction action;
 	const char *name = sigdescr_np((int)number);
 
-	if (!sigaction((int)number, NULL, &action) && action.sa_handler == SIG_IGN)
-		check_line(false,
-			"signal %u (%s): is ignored by who started this; choose another with --signal",
-			number, name ? name : "of real time");
-	else
+	if (!sigaction((int)number, NULL, &action) && action.sa_handler == SIG_IGN) {
+		check_line(false, "signal %u (%s): is ignored by who started this", number,
+			name ? name : "of real time");
+		check_mend("hybrid-run --signal 40 PROGRAM");
+	} else
 		check_line(true, "signal %u (%s): for the samples; --signal takes another", number,
 			name ? name : "of real time");
 }
@@ -104,17 +144,18 @@ static void check_memory(void)
 
 	if (process_vm_readv(getpid(), &local, 1, &remote, 1, 0) == 1)
 		check_line(true, "process_vm_readv: stacks are read safely");
-	else
-		check_line(false,
-			"process_vm_readv: %s; paths of samples may be cut; allow it in the container",
-			strerror(errno));
+	else {
+		check_line(false, "process_vm_readv: %s; paths of samples may be cut", strerror(errno));
+		check_mend("docker run --cap-add SYS_PTRACE ... (or podman)");
+	}
 }
 
 static void check_clock(void)
 {
 	char source[64] = "unknown";
 
-	read_line("/sys/devices/system/clocksource/clocksource0/current_clocksource", source, sizeof(source));
+	check_read(
+		"/sys/devices/system/clocksource/clocksource0/current_clocksource", source, sizeof(source));
 	if (arch_counter_is_steady())
 		check_line(true, "%s: runs at a constant rate; reading time costs little", ARCH_COUNTER);
 	else
@@ -159,41 +200,18 @@ static void check_counters(const char *library)
 	if (perf_kernel_counts())
 		check_line(
 			true, "counting in system calls, too (perf_event_paranoid is %d)", perf_paranoid());
-	else
-		check_line(false, "counting in system calls, too: perf_event_paranoid is %d; lower it to 1",
-			perf_paranoid());
+	else {
+		check_line(
+			false, "counting in system calls, too: perf_event_paranoid is %d", perf_paranoid());
+		mend_perf();
+	}
 	if (papi)
 		papi->components(check_component, NULL);
 	else
 		check_line(false, "names of PAPI: see above");
 }
 
-/* --------------------------------------------------------- MPI and Python */
-
-/* The kinds whose wrappers stand beside libhybrid-mpi.so. */
-static void check_mpi(const char *library)
-{
-	static const struct {
-		const char *file, *name;
-	} kinds[] = {
-		{"libhybrid-mpi-mpich.so", "MPICH and its like (Intel MPI, MVAPICH, Cray)"},
-		{"libhybrid-mpi-openmpi.so", "Open MPI"},
-	};
-	int directory = (int)(strrchr(library, '/') ? strrchr(library, '/') - library : 0);
-	char path[PATH_MAX + 64];
-
-	check_title("MPI");
-	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
-		snprintf(path, sizeof(path), "%.*s/%s", directory, library, kinds[i].file);
-		if (*library && !access(path, R_OK))
-			check_line(true, "%s", kinds[i].name);
-		else
-			check_line(false,
-				"%s: was not there when Hybrid was built; install its mpi.h, and build "
-				"Hybrid anew",
-				kinds[i].name);
-	}
-}
+/* ------------------------------------------------------------------ Python */
 
 /* "python3.11" and such; its minor version, or -1. */
 static int python_minor(const char *name)
@@ -241,48 +259,20 @@ static void check_python(void)
 		check_line(false, "no python3.* in PATH");
 }
 
-/* ------------------------------------------------------------ surroundings */
-
-static void check_limits(void)
-{
-	struct rlimit files = {0, 0};
-	struct statvfs disk;
-	char text[128];
-
-	check_title("Limits");
-	getrlimit(RLIMIT_NOFILE, &files);
-	check_line(files.rlim_cur >= 1024, "open files: %llu%s", (unsigned long long)files.rlim_cur,
-		files.rlim_cur >= 1024 ? "" : "; each thread with counters needs some; raise it (ulimit -n)");
-	if (!statvfs(".", &disk)) {
-		unsigned long long mib = (unsigned long long)disk.f_bavail * disk.f_frsize >> 20;
-
-		check_line(mib >= 1024, "room on the disk here: %llu MiB%s", mib,
-			mib >= 1024 ? "" : "; a trace may take 1 GiB a process (--trace-limit)");
-	}
-	if (read_line("/sys/fs/cgroup/cpu.max", text, sizeof(text)) && strncmp(text, "max", 3))
-		check_line(false,
-			"the container has a quota of CPU time (%s, in us): threads are stopped when it "
-			"is used up",
-			text);
-	if (!access("/.dockerenv", F_OK) || !access("/run/.containerenv", F_OK))
-		check_line(true, "this is a container: what is forbidden above may be allowed by its runtime "
-				 "(--cap-add PERFMON, --security-opt seccomp=...)");
-}
-
 bool check(const struct checked *parts, const struct options *options, const struct program *program)
 {
 	bool works;
 
 	check_title("Samples and probes");
 	works = check_timer();
-	check_task_clock();
+	check_task_clock(options->rate);
 	check_signal(options->signal);
 	check_memory();
 	check_clock();
 	check_counters(parts->papi);
-	check_mpi(parts->mpi);
+	check_mpi(parts->mpi, parts->library);
 	check_python();
-	check_limits();
+	works &= check_place(options);
 	if (program)
 		works &= check_program(program, *parts->mpi != 0);
 	printf("%s\n", works ? "The default measurement works." : "The default measurement does not work.");

@@ -21,7 +21,7 @@ static void check_symbols(const char *file, size_t size)
 				  "symbols or set DEBUGINFOD_URLS");
 }
 
-static void check_mpi(const char *file, size_t size, const struct program *program, bool mpi)
+static void check_mpi_of(const char *file, size_t size, const struct program *program, bool mpi)
 {
 	if (program->static_mpi)
 		check_line(false, "MPI is linked statically; put -lhybrid-mpi-mpich or -lhybrid-mpi-openmpi "
@@ -45,7 +45,7 @@ static void check_file(const struct program *program, bool mpi)
 		if (file != MAP_FAILED) {
 			if (!memcmp(file, ELFMAG, SELFMAG) && file[EI_CLASS] == ELFCLASS64) {
 				check_symbols(file, (size_t)st.st_size);
-				check_mpi(file, (size_t)st.st_size, program, mpi);
+				check_mpi_of(file, (size_t)st.st_size, program, mpi);
 			}
 			munmap(file, (size_t)st.st_size);
 		}

@@ -3,6 +3,7 @@
 import os
 import platform
 import re
+import resource
 import shutil
 from pathlib import Path
 
@@ -356,16 +357,17 @@ def test_more_than_a_filter(words):
 
 
 def checked(*words, **more):
-    """Exit status, and what --check says as {title: {"yes": [...], "no": [...]}}."""
+    """Exit status, and what --check says as {title: {"yes": [...], "no": [...], "mend:": [...]}}; each of the last is below a no."""
     result = run(HYBRID_RUN, *words, **more)
     sections = {}
     for line in result.stdout.splitlines()[:-1]:
         if line.startswith("  "):
-            answer, _, text = line.strip().partition(" ")
+            before, (answer, _, text) = answer, line.strip().partition(" ")
+            assert answer != "mend:" or before == "no"
             sections[title][answer].append(text.strip())
         else:
-            title = line
-            sections[title] = {"yes": [], "no": []}
+            title, answer = line, ""
+            sections[title] = {"yes": [], "no": [], "mend:": []}
     assert result.stdout.splitlines()[-1] == ("The default measurement works." if result.returncode == 0
                                               else "The default measurement does not work.")
     return result.returncode, sections
@@ -438,3 +440,38 @@ def test_check_of_a_script_and_of_nothing(tmp_path):
     assert status == 0 and sections[str(script)]["yes"][0].startswith("runs with /")
     result = run(HYBRID_RUN, "--check", tmp_path / "missing")
     assert (result.returncode, result.stdout) == (127, "")
+
+
+def test_check_measures_a_program(tmp_path):
+    status, sections = checked("--check", cwd=tmp_path)
+    files = sections["Files and limits"]
+    assert status == 0 and {f"experiments go to the working directory, {tmp_path}", "a trial: the command true was measured"} <= set(files["yes"])
+    assert not list(tmp_path.iterdir())  # nothing stays
+    limit = lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
+    status, sections = checked("--check", cwd=tmp_path, preexec_fn=limit)
+    files = sections["Files and limits"]
+    assert status == 1 and "a trial: the command true could not be measured" in files["no"]
+    assert "ulimit -f unlimited" in files["mend:"]
+
+
+def test_check_where_nothing_can_be_written():
+    status, sections = checked("--check", cwd="/proc")
+    files = sections["Files and limits"]
+    assert status == 0 and any(text.startswith("experiments go to the working directory, /proc: ") for text in files["no"])
+    assert "hybrid-run -o /tmp/NAME PROGRAM" in files["mend:"]
+
+
+def test_check_of_few_files(tmp_path):
+    limit = lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (100, 100))
+    _, sections = checked("--check", cwd=tmp_path, preexec_fn=limit)
+    assert "open files: 100; each thread with counters needs some" in sections["Files and limits"]["no"]
+    assert "ulimit -n 4096" in sections["Files and limits"]["mend:"]
+
+
+def test_check_knows_each_mpi_that_is_here(tmp_path):
+    _, sections = checked("--check", cwd=tmp_path)
+    for kind, name in (("mpich", "MPICH"), ("openmpi", "Open MPI")):
+        if shutil.which(f"mpiexec.{kind}") and (BUILD / f"src/mpi/libhybrid-mpi-{kind}.so").exists():
+            said, = [text for text in sections["MPI"]["yes"] if text.startswith(name)]
+            version = run(f"mpiexec.{kind}", "--version").stdout
+            assert re.search(r" is ([\d.]+)$", said)[1] in version
