@@ -11,6 +11,7 @@ import pytest
 from conftest import BUILD, SOURCE, read_values, run
 from terminal import Terminal
 
+VERSION = re.search(r"version: '(.*?)'", (SOURCE / "meson.build").read_text())[1]
 COMMANDS = ["hybrid-run", "hybrid-report", "hybrid-view", "hybrid-dump", "hybrid-convert"]
 
 
@@ -54,7 +55,7 @@ def measured(prefix, tmp_path_factory):
 
 def test_moved_commands(prefix, measured, tmp_path):
     for name in COMMANDS:
-        assert prefix.run(name, "--version") == f"{name} 0.2.0\n"
+        assert prefix.run(name, "--version") == f"{name} {VERSION}\n"
     tree = json.loads(prefix.run("hybrid-report", "--json", measured))
     simulate, = [node for node in tree["nodes"] if node["name"] == "simulate"]
     assert simulate["calls"] == 2
@@ -113,6 +114,25 @@ def test_moved_python_package(prefix):
     assert (result.returncode, result.stdout) == (0, f"{package[0]}\n")
 
 
+def test_one_version_everywhere():
+    assert re.search(r"^## (\S+)", (SOURCE / "CHANGELOG.md").read_text(), re.M)[1] == VERSION
+    assert (SOURCE / "debian/changelog").read_text().startswith(f"hybrid ({VERSION}) ")
+
+
+PLACES = """version size enter leave enter_name leave_name count count_real parameter parameter_int marker pause resume metadata
+thread_name enter_frame""".split()
+
+
+def test_programs_of_today_are_measured_by_later_versions(tmp_path):
+    """What is built into programs: members that they use by their places (docs/stability.md). Only more may follow."""
+    (tmp_path / "places.c").write_text("#include <hybrid/hybrid.h>\n" + "".join(
+        f"_Static_assert(offsetof(struct hybrid_api, {name}) == {4 * min(i, 2) + 8 * max(i - 2, 0)}, \"\");\n"
+        for i, name in enumerate(PLACES)) + "_Static_assert(sizeof(struct hybrid_region) == 32, \"\");\n"
+        "_Static_assert(sizeof(struct hybrid_counter) == 24, \"\");\n")
+    result = run("cc", "-fsyntax-only", f"-I{SOURCE}/include", tmp_path / "places.c")
+    assert result.returncode == 0, result.stderr
+
+
 # ------------------------------------------------------------ build systems
 
 
@@ -162,7 +182,7 @@ def package_words(prefix, *words):
 
 def test_pkg_config(prefix, tmp_path, needs, measured):
     needs("pkg-config")
-    assert package_words(prefix, "--modversion", "hybrid", "hybrid-reader") == ["0.2.0", "0.2.0"]
+    assert package_words(prefix, "--modversion", "hybrid", "hybrid-reader") == [VERSION, VERSION]
     (tmp_path / "probes.c").write_text(PROBES)
     (tmp_path / "reads.c").write_text(READS)
     for name, package in (("probes", "hybrid"), ("reads", "hybrid-reader")):
