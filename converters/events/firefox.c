@@ -56,10 +56,9 @@ static int begin(void *data, const struct events_location *location, uint64_t ti
 
 static int add_sample(struct firefox *f, uint64_t time, uint32_t node, uint64_t weight)
 {
-	if (!ARRAY_ROOM(f->samples, f->sample_count))
-		return HYB_ENOMEM;
-	f->samples[f->sample_count++] = (struct firefox_sample){time, weight, node};
-	return 0;
+	return ARRAY_ADD(f->samples, f->sample_count, (struct firefox_sample){time, weight, node})
+		       ? 0
+		       : HYB_ENOMEM;
 }
 
 /* The stretch of time that ends here. */
@@ -88,10 +87,7 @@ static int enter(void *data, uint64_t time, uint32_t node)
 	struct firefox *f = data;
 	int r = end_stretch(f, time);
 
-	if (!ARRAY_ROOM(f->open, f->depth))
-		return HYB_ENOMEM;
-	f->open[f->depth++] = (struct firefox_open){node, time};
-	return r;
+	return ARRAY_ADD(f->open, f->depth, (struct firefox_open){node, time}) ? r : HYB_ENOMEM;
 }
 
 static int add_marker(struct firefox *f, uint64_t start, uint64_t end, const char *text, uint8_t category)
@@ -144,19 +140,17 @@ static int put_counter(
 		return 0;
 	}
 	while (f->own_count <= counter->number) {
-		if (!ARRAY_ROOM(f->own, f->own_count))
+		if (!ARRAY_ADD(f->own, f->own_count, (struct firefox_counter){0}))
 			return HYB_ENOMEM;
-		f->own[f->own_count++] = (struct firefox_counter){0};
 	}
 	own = &f->own[counter->number];
 	own->name = counter->name;
 	own->unit = counter->unit;
 	own->level = counter->number >= METRICS || counter->real || process->metrics[counter->number].level;
-	if (!ARRAY_ROOM(own->points, own->count))
-		return HYB_ENOMEM;
-	own->points[own->count++] =
-		(struct firefox_point){time, counter->real ? value.real : (double)value.integer};
-	return 0;
+	return ARRAY_ADD(own->points, own->count,
+		       (struct firefox_point){time, counter->real ? value.real : (double)value.integer})
+		       ? 0
+		       : HYB_ENOMEM;
 }
 
 /* ------------------------------------------------------------------- columns */

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "base/array.h"
+#include "base/search.h"
 #include "converters/otf2/state.h"
 #include "hybrid/model.h"
 
@@ -36,19 +37,15 @@ static int find_lone(struct otf2 *o, struct hyb_model *model, struct lone *lone)
 		pos = step->send ? step->send->started.pos : step->recv->completed.pos;
 		if (!pos) /* never received */
 			continue;
-		if (!ARRAY_ROOM(lone->pos, lone->count))
+		if (!ARRAY_ADD(lone->pos, lone->count, pos))
 			return HYB_ENOMEM;
-		lone->pos[lone->count++] = pos;
 	}
 	return more < 0 ? more : 0;
 }
 
 static int add_number(struct otf2_ends *ends, uint64_t number)
 {
-	if (!ARRAY_ROOM(ends->lone, ends->count))
-		return HYB_ENOMEM;
-	ends->lone[ends->count++] = number;
-	return 0;
+	return ARRAY_ADD(ends->lone, ends->count, number) ? 0 : HYB_ENOMEM;
 }
 
 static int number_lone(const struct lone *lone, struct hyb_events *events, struct row_map *tallies)
@@ -77,13 +74,6 @@ static int number_lone(const struct lone *lone, struct hyb_events *events, struc
 	return r ? r : more < 0 ? more : 0;
 }
 
-static int compare(const void *pa, const void *pb)
-{
-	uint64_t a = *(const uint64_t *)pa, b = *(const uint64_t *)pb;
-
-	return (a > b) - (a < b);
-}
-
 static int number_all(struct otf2 *o, struct lone *lone, struct hyb_error *err)
 {
 	struct row_map tallies = {
@@ -91,7 +81,7 @@ static int number_all(struct otf2 *o, struct lone *lone, struct hyb_error *err)
 	struct hyb_events *events = hyb_events_open(o->job->experiment, NULL, false, err);
 	int r = events ? 0 : err->code;
 
-	qsort(lone->pos, lone->count, sizeof(*lone->pos), compare);
+	qsort(lone->pos, lone->count, sizeof(*lone->pos), compare_u64);
 	for (size_t i = 0; !r && i < o->location_count; i++) {
 		struct tally *tally, key = {.info = (uintptr_t)o->locations[i].info};
 

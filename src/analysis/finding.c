@@ -17,29 +17,20 @@ struct finding *findings_add(struct findings *findings, const struct finding_kin
 
 bool finding_add_who(struct finding *f, const struct hyb_location_info *location, double share)
 {
-	if (!ARRAY_ROOM(f->who, f->who_count))
-		return false;
-	f->who[f->who_count++] = (struct finding_who){location, share};
-	return true;
+	return ARRAY_ADD(f->who, f->who_count, (struct finding_who){location, share});
 }
 
 bool finding_add_cause(
 	struct finding *f, const struct hyb_location_info *location, uint32_t node, double share)
 {
-	if (!ARRAY_ROOM(f->because, f->because_count))
-		return false;
-	f->because[f->because_count++] = (struct finding_cause){location, node, share};
-	return true;
+	return ARRAY_ADD(f->because, f->because_count, (struct finding_cause){location, node, share});
 }
 
 bool finding_add_instance(struct finding *f, const struct finding_instance *instance)
 {
 	if (f->instance_count == FINDING_INSTANCES)
 		return true;
-	if (!ARRAY_ROOM(f->instances, f->instance_count))
-		return false;
-	f->instances[f->instance_count++] = *instance;
-	return true;
+	return ARRAY_ADD(f->instances, f->instance_count, *instance);
 }
 
 void findings_release(struct findings *findings)

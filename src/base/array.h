@@ -30,4 +30,8 @@ static inline bool array_room(void *array, size_t count, size_t item)
 
 #define ARRAY_ROOM(array_, count_) array_room(&(array_), count_, sizeof(*(array_)))
 
+/* Puts a value behind the last one, and counts it. False: memory is out. */
+#define ARRAY_ADD(array_, count_, ...) \
+	(ARRAY_ROOM(array_, count_) ? ((array_)[(count_)++] = (__VA_ARGS__), true) : false)
+
 #endif

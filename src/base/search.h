@@ -1,8 +1,24 @@
-/* Binary search. */
+/* Sorting of numbers, and binary search. */
 #ifndef HYB_SEARCH_H
 #define HYB_SEARCH_H
 
 #include <stddef.h>
+#include <stdint.h>
+
+/* For qsort(): the least first. */
+static inline int compare_u32(const void *pa, const void *pb)
+{
+	uint32_t a = *(const uint32_t *)pa, b = *(const uint32_t *)pb;
+
+	return (a > b) - (a < b);
+}
+
+static inline int compare_u64(const void *pa, const void *pb)
+{
+	uint64_t a = *(const uint64_t *)pa, b = *(const uint64_t *)pb;
+
+	return (a > b) - (a < b);
+}
 
 /* How many of `count_` sorted items are in front of what is searched: those for whose index `i_` the
  * condition holds, which are the first. */

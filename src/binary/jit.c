@@ -194,9 +194,8 @@ static int take_lines(struct jit_file *file, const char *at, size_t size, struct
 			last = is_text(name) ? name : NULL;
 		if (!last || line.address < head.address || line.address >= ADDRESS_MOST)
 			break;
-		if (!ARRAY_ROOM(file->lines, file->line_count))
+		if (!ARRAY_ADD(file->lines, file->line_count, (struct line){line.address, last, line.line}))
 			return HYB_ENOMEM;
-		file->lines[file->line_count++] = (struct line){line.address, last, line.line};
 		pending->count++;
 	}
 	return 0;

@@ -35,9 +35,8 @@ static int add_process(struct profile *p, const struct hyb_process *process, con
 struct profile_span *profile_span(struct profile *p, size_t experiment)
 {
 	while (p->span_count <= experiment) {
-		if (!ARRAY_ROOM(p->spans, p->span_count))
+		if (!ARRAY_ADD(p->spans, p->span_count, (struct profile_span){INT64_MAX, INT64_MIN}))
 			return NULL;
-		p->spans[p->span_count++] = (struct profile_span){INT64_MAX, INT64_MIN};
 	}
 	return &p->spans[experiment];
 }

@@ -15,10 +15,7 @@
 
 static int add_end(struct image *image, const struct hyb_ended *end)
 {
-	if (!ARRAY_ROOM(image->ends, image->end_count))
-		return HYB_ENOMEM;
-	image->ends[image->end_count++] = (struct image_end){*end, NO_IMAGE};
-	return 0;
+	return ARRAY_ADD(image->ends, image->end_count, (struct image_end){*end, NO_IMAGE}) ? 0 : HYB_ENOMEM;
 }
 
 static int add_program(struct image *image, struct hyb_program program, struct strings *strings)

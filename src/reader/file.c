@@ -179,9 +179,8 @@ static int walk(struct file *file, struct damage *damage, struct hyb_error *err)
 			if (!known_kind(chunk.kind) && !file_newer(file))
 				damage_add(
 					damage, file->path, offset, "a chunk of unknown kind %u", chunk.kind);
-			if (!ARRAY_ROOM(file->chunks, file->chunk_count))
+			if (!ARRAY_ADD(file->chunks, file->chunk_count, chunk))
 				return error_set(err, HYB_ENOMEM, "%s: out of memory", file->path);
-			file->chunks[file->chunk_count++] = chunk;
 			offset += raw.size;
 			continue;
 		}

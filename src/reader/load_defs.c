@@ -15,6 +15,8 @@ struct definition {
 
 enum outcome { TAKEN = 0, BAD = 1 }; /* or HYB_ENOMEM */
 
+#define TAKE(...) (ARRAY_ADD(__VA_ARGS__) ? TAKEN : HYB_ENOMEM)
+
 static int take_region(struct process *p, const struct definition *d)
 {
 	const struct hyb_def_region *raw = (const struct hyb_def_region *)d->def;
@@ -75,70 +77,50 @@ static int take_module(struct process *p, const struct definition *d)
 
 static int take_metadata(struct process *p, const struct definition *d)
 {
-	if (!ARRAY_ROOM(p->metadata, p->info.metadata_count))
-		return HYB_ENOMEM;
-	p->metadata[p->info.metadata_count++] = (struct hyb_text_pair){d->texts[0], d->texts[1]};
-	return TAKEN;
+	return TAKE(p->metadata, p->info.metadata_count, (struct hyb_text_pair){d->texts[0], d->texts[1]});
 }
 
 static int take_note(struct process *p, const struct definition *d)
 {
 	const struct hyb_def_note *raw = (const struct hyb_def_note *)d->def;
 
-	if (!ARRAY_ROOM(p->notes, p->info.note_count))
-		return HYB_ENOMEM;
-	p->notes[p->info.note_count++] =
-		(struct hyb_note){clock_time(&p->clock, raw->tick), raw->severity, d->texts[0]};
-	return TAKEN;
+	return TAKE(p->notes, p->info.note_count,
+		(struct hyb_note){clock_time(&p->clock, raw->tick), raw->severity, d->texts[0]});
 }
 
 static int take_counter(struct process *p, const struct definition *d)
 {
-	if (!ARRAY_ROOM(p->counters, p->counter_count))
-		return HYB_ENOMEM;
-	p->counters[p->counter_count++] = (struct def_counter){d->id, d->texts[0], d->texts[1]};
-	return TAKEN;
+	return TAKE(p->counters, p->counter_count, (struct def_counter){d->id, d->texts[0], d->texts[1]});
 }
 
 static int take_text(struct process *p, const struct definition *d)
 {
-	if (!ARRAY_ROOM(p->texts, p->text_count))
-		return HYB_ENOMEM;
-	p->texts[p->text_count++] = (struct def_text){d->id, d->texts[0]};
-	return TAKEN;
+	return TAKE(p->texts, p->text_count, (struct def_text){d->id, d->texts[0]});
 }
 
 static int take_child(struct process *p, const struct definition *d)
 {
 	const struct hyb_def_child *raw = (const struct hyb_def_child *)d->def;
 
-	if (!ARRAY_ROOM(p->children, p->info.child_count))
-		return HYB_ENOMEM;
-	p->children[p->info.child_count++] =
-		(struct hyb_child){clock_time(&p->clock, raw->tick), raw->pid, raw->kind, d->texts[0]};
-	return TAKEN;
+	return TAKE(p->children, p->info.child_count,
+		(struct hyb_child){clock_time(&p->clock, raw->tick), raw->pid, raw->kind, d->texts[0]});
 }
 
 static int take_ended(struct process *p, const struct definition *d)
 {
 	const struct hyb_def_ended *raw = (const struct hyb_def_ended *)d->def;
 
-	if (!ARRAY_ROOM(p->ended, p->info.ended_count))
-		return HYB_ENOMEM;
-	p->ended[p->info.ended_count++] =
-		(struct hyb_ended){clock_time(&p->clock, raw->tick), raw->cpu, raw->pid, raw->status};
-	return TAKEN;
+	return TAKE(p->ended, p->info.ended_count,
+		(struct hyb_ended){clock_time(&p->clock, raw->tick), raw->cpu, raw->pid, raw->status});
 }
 
 static int take_program(struct process *p, const struct definition *d)
 {
 	const struct hyb_def_program *raw = (const struct hyb_def_program *)d->def;
 
-	if (!ARRAY_ROOM(p->programs, p->info.program_count))
-		return HYB_ENOMEM;
-	p->programs[p->info.program_count++] = (struct hyb_program){
-		clock_time(&p->clock, raw->tick), raw->pid, raw->unmeasured, d->texts[0]};
-	return TAKEN;
+	return TAKE(p->programs, p->info.program_count,
+		(struct hyb_program){
+			clock_time(&p->clock, raw->tick), raw->pid, raw->unmeasured, d->texts[0]});
 }
 
 /* --------------------------------------------------------------- metrics */
@@ -209,41 +191,33 @@ static int take_handle(struct process *p, const struct definition *d)
 	if (!raw->id || raw->kind < HYB_HANDLE_COMM || raw->kind > HYB_HANDLE_FILE ||
 		raw->rank >= raw->size || raw->group > 1)
 		return BAD;
-	if (!ARRAY_ROOM(p->handles, p->info.handle_count))
-		return HYB_ENOMEM;
-	p->handles[p->info.handle_count++] = (struct hyb_handle){
-		.identity = raw->identity,
-		.parent = raw->parent,
-		.id = raw->id,
-		.type = raw->kind,
-		.name = d->texts[0],
-		.rank = raw->rank,
-		.size = raw->size,
-		.remote = raw->remote,
-		.group = raw->group,
-	};
-	return TAKEN;
+	return TAKE(p->handles, p->info.handle_count,
+		(struct hyb_handle){
+			.identity = raw->identity,
+			.parent = raw->parent,
+			.id = raw->id,
+			.type = raw->kind,
+			.name = d->texts[0],
+			.rank = raw->rank,
+			.size = raw->size,
+			.remote = raw->remote,
+			.group = raw->group,
+		});
 }
 
 static int take_handle_name(struct process *p, const struct definition *d)
 {
 	const struct hyb_def_handle_name *raw = (const struct hyb_def_handle_name *)d->def;
 
-	if (!ARRAY_ROOM(p->names, p->name_count))
-		return HYB_ENOMEM;
-	p->names[p->name_count++] = (struct handle_name){raw->id, d->texts[0]};
-	return TAKEN;
+	return TAKE(p->names, p->name_count, (struct handle_name){raw->id, d->texts[0]});
 }
 
 static int take_clock(struct process *p, const struct definition *d)
 {
 	const struct hyb_def_clock *raw = (const struct hyb_def_clock *)d->def;
 
-	if (!ARRAY_ROOM(p->offsets, p->info.offset_count))
-		return HYB_ENOMEM;
-	p->offsets[p->info.offset_count++] =
-		(struct hyb_clock_offset){raw->mono, raw->offset, raw->error, raw->reference};
-	return TAKEN;
+	return TAKE(p->offsets, p->info.offset_count,
+		(struct hyb_clock_offset){raw->mono, raw->offset, raw->error, raw->reference});
 }
 
 static int compare_handles(const void *a, const void *b)

@@ -178,19 +178,13 @@ static void put_surroundings(FILE *out, const char *program)
 		put(out, "host", text);
 }
 
-void experiment_put_status(FILE *out, int status)
+static void put_outcome(FILE *out, uint64_t wall, uint64_t user, uint64_t system, long rss, int status)
 {
 	char text[STATUS_SIZE];
 
-	fputs(status_text(status, text), out);
-}
-
-static void put_outcome(FILE *out, uint64_t wall, uint64_t user, uint64_t system, long rss, int status)
-{
-	fprintf(out, "wall_ns %llu\nuser_ns %llu\nsystem_ns %llu\nmax_rss_kb %ld\nstatus ",
-		(unsigned long long)wall, (unsigned long long)user, (unsigned long long)system, rss);
-	experiment_put_status(out, status);
-	fputc('\n', out);
+	fprintf(out, "wall_ns %llu\nuser_ns %llu\nsystem_ns %llu\nmax_rss_kb %ld\nstatus %s\n",
+		(unsigned long long)wall, (unsigned long long)user, (unsigned long long)system, rss,
+		status_text(status, text));
 	put_time(out, "ended", time(NULL));
 }
 
@@ -198,13 +192,11 @@ static void put_outcome(FILE *out, uint64_t wall, uint64_t user, uint64_t system
  * what. */
 static void put_rank(FILE *out, const struct rank *rank, const char *command)
 {
-	fprintf(out, "rank %u %s %d %llu %llu %llu ", rank->rank, rank->host, (int)rank->program,
+	char text[STATUS_SIZE];
+
+	fprintf(out, "rank %u %s %d %llu %llu %llu %s", rank->rank, rank->host, (int)rank->program,
 		(unsigned long long)rank->wall, (unsigned long long)rank->user,
-		(unsigned long long)rank->system);
-	if (rank->ended)
-		experiment_put_status(out, rank->status);
-	else
-		fputs("lost", out);
+		(unsigned long long)rank->system, rank->ended ? status_text(rank->status, text) : "lost");
 	if (strcmp(rank->command, command))
 		fprintf(out, " %s", rank->command);
 	fputc('\n', out);

@@ -49,9 +49,6 @@ void experiment_discard(const struct experiment *experiment);
 /* Whether the directory is empty, or cannot be read. */
 bool experiment_is_empty(const char *path);
 
-/* How it ended: "exit 0", "signal SIGTERM". `status` is as of wait(). */
-void experiment_put_status(FILE *out, int status);
-
 /* Words as a shell reads them, with blanks between, without a newline. */
 void experiment_put_words(FILE *out, char **words);
 

@@ -1,6 +1,7 @@
 #include "run/harvest.h"
 
 #include "base/array.h"
+#include "base/search.h"
 #include "format/format.h"
 #include "run/code_names.h"
 
@@ -231,13 +232,6 @@ static void read_file(struct reading *r, const char *path)
 	close(fd);
 }
 
-static int compare(const void *a, const void *b)
-{
-	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-
-	return (x > y) - (x < y);
-}
-
 /* Sorts, and keeps one of each that is not in `without`, which is sorted. */
 static size_t make_set(uint32_t *list, size_t count, const uint32_t *without, size_t without_count)
 {
@@ -245,7 +239,7 @@ static size_t make_set(uint32_t *list, size_t count, const uint32_t *without, si
 
 	if (!count)
 		return 0;
-	qsort(list, count, sizeof(*list), compare);
+	qsort(list, count, sizeof(*list), compare_u32);
 	for (size_t i = 0; i < count; i++) {
 		while (other < without_count && without[other] < list[i])
 			other++;

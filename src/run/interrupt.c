@@ -1,6 +1,7 @@
 #include "run/interrupt.h"
 
 #include "base/now.h"
+#include "base/search.h"
 #include "launch/perf_event.h"
 
 #include <fcntl.h>
@@ -21,13 +22,6 @@ static void handler(int sig)
 	came = 1;
 }
 
-static int compare(const void *a, const void *b)
-{
-	unsigned x = *(const unsigned *)a, y = *(const unsigned *)b;
-
-	return (x > y) - (x < y);
-}
-
 /* The median of the gaps that signals leave between two readings of the clock; 0: there were too few. */
 static unsigned find_gap(void)
 {
@@ -44,7 +38,7 @@ static unsigned find_gap(void)
 		last = now(); /* it may have come behind the first reading */
 		gaps[count++] = (unsigned)(last - before);
 	}
-	qsort(gaps, count, sizeof(*gaps), compare);
+	qsort(gaps, count, sizeof(*gaps), compare_u32);
 	return count > COUNT / 2 ? gaps[count / 2] : 0;
 }
 
@@ -58,7 +52,7 @@ static unsigned measure_signal(void)
 		raise(SIGNAL);
 		times[i] = (unsigned)(now() - start);
 	}
-	qsort(times, COUNT, sizeof(*times), compare);
+	qsort(times, COUNT, sizeof(*times), compare_u32);
 	return times[COUNT / 2];
 }
 

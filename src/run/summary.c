@@ -1,5 +1,6 @@
 #include "run/summary.h"
 
+#include "base/status.h"
 #include "run/message.h"
 
 #include <stdlib.h>
@@ -112,20 +113,9 @@ static void say_taken(const struct summary *s)
 		message("%s", harvest->warning);
 }
 
-static void put_status(char *text, size_t size, int status)
-{
-	FILE *out = fmemopen(text, size, "w");
-
-	*text = 0;
-	if (!out)
-		return;
-	experiment_put_status(out, status);
-	fclose(out);
-}
-
 static void say_failures(const struct ranks *ranks)
 {
-	char status[64];
+	char status[STATUS_SIZE];
 	uint32_t listed = 0;
 
 	for (uint32_t i = 0; i < ranks->count && listed < LISTED; i++) {
@@ -133,9 +123,8 @@ static void say_failures(const struct ranks *ranks)
 
 		if (!rank->dead && !rank->status)
 			continue;
-		put_status(status, sizeof(status), rank->status);
 		message("rank %u on %s ended by %s", rank->rank, rank->host,
-			rank->dead ? "the kill of its hybrid-run" : status);
+			rank->dead ? "the kill of its hybrid-run" : status_text(rank->status, status));
 		listed++;
 	}
 	if (ranks->failed > listed)
@@ -196,10 +185,9 @@ void summary_print(const struct summary *s, const char *report)
 
 void summary_failed(const struct experiment *experiment, const struct launch *launch, int status)
 {
-	char text[64], host[64] = "";
+	char text[STATUS_SIZE], host[64] = "";
 
 	gethostname(host, sizeof(host) - 1);
-	put_status(text, sizeof(text), status);
 	message("rank %u of %u on %s ended by %s; experiment in %s", launch->place.rank, launch->place.size,
-		host, text, experiment->shown);
+		host, status_text(status, text), experiment->shown);
 }

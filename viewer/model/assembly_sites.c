@@ -37,10 +37,7 @@ static size_t find_unit(struct sites *s, const struct hyb_module *module, struct
 		i++;
 	if (i < s->unit_count)
 		return i;
-	if (!ARRAY_ROOM(s->units, s->unit_count))
-		return SIZE_MAX - 1;
-	s->units[s->unit_count++] = (struct unit){module, symbols};
-	return i;
+	return ARRAY_ADD(s->units, s->unit_count, (struct unit){module, symbols}) ? i : SIZE_MAX - 1;
 }
 
 static struct hyb_symbols *symbols_of(

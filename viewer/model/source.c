@@ -61,9 +61,8 @@ static int find_lines(struct source *source, size_t size)
 	while (at < end && source->count < SOURCE_LINES_MAX) {
 		const char *newline = memchr(at, '\n', (size_t)(end - at));
 
-		if (!ARRAY_ROOM(source->starts, source->count))
+		if (!ARRAY_ADD(source->starts, source->count, (uint32_t)(at - source->bytes)))
 			return -ENOMEM;
-		source->starts[source->count++] = (uint32_t)(at - source->bytes);
 		at = newline ? newline + 1 : end;
 	}
 	source->cut |= at < end;

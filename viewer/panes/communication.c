@@ -50,10 +50,7 @@ static bool add_world(struct communication_pane *p, uint64_t world)
 	for (size_t i = 0; i < p->world_count; i++)
 		if (p->worlds[i] == world)
 			return true;
-	if (!ARRAY_ROOM(p->worlds, p->world_count))
-		return false;
-	p->worlds[p->world_count++] = world;
-	return true;
+	return ARRAY_ADD(p->worlds, p->world_count, world);
 }
 
 static void forget_matrix(struct communication_pane *p)

@@ -75,10 +75,7 @@ static int take(void *data, const struct hyb_step *step)
 		messages->left_out++;
 		return 0;
 	}
-	if (!ARRAY_ROOM(messages->items, messages->count))
-		return HYB_ENOMEM;
-	messages->items[messages->count++] = message;
-	return 0;
+	return ARRAY_ADD(messages->items, messages->count, message) ? 0 : HYB_ENOMEM;
 }
 
 /* What cannot be read, or has no regions in its trace, has no messages. */

@@ -1,4 +1,5 @@
 #include "analysis/fold/fold_fit.h"
+#include "base/search.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -553,13 +554,6 @@ void fold_fit_make(const struct fold_fit *fit, struct fold_curve *ret)
 
 /* ----------------------------------------------------------------- durations */
 
-static int by_value(const void *a, const void *b)
-{
-	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-
-	return (x > y) - (x < y);
-}
-
 static double scale_of(uint64_t duration)
 {
 	return log1p((double)duration);
@@ -574,7 +568,7 @@ void fold_limits(uint64_t *durations, uint64_t count, double spread, uint64_t *r
 	*ret_most = UINT64_MAX;
 	if (!count)
 		return;
-	qsort(durations, count, sizeof(*durations), by_value);
+	qsort(durations, count, sizeof(*durations), compare_u64);
 	*ret_middle = durations[count / 2];
 	if (!(spread > 0))
 		return;
@@ -585,7 +579,7 @@ void fold_limits(uint64_t *durations, uint64_t count, double spread, uint64_t *r
 		memcpy(&durations[i], &v,
 			sizeof(v)); /* bits of numbers that are not negative have their order */
 	}
-	qsort(durations, count, sizeof(*durations), by_value);
+	qsort(durations, count, sizeof(*durations), compare_u64);
 	memcpy(&deviation, &durations[count / 2], sizeof(deviation));
 	deviation = spread * fmax(MAD_TO_DEVIATION * deviation, LEAST_DEVIATION);
 	least = expm1(middle - deviation);

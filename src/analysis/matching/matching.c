@@ -12,10 +12,7 @@ static int keep_lone(struct matching *m, const struct hyb_step *step)
 
 	if (step->lone == HYB_LONE_CANCELLED || m->lone_count == MATCHING_LIST)
 		return HYB_OK;
-	if (!ARRAY_ROOM(m->lone, m->lone_count))
-		return HYB_ENOMEM;
-	m->lone[m->lone_count++] = lone;
-	return HYB_OK;
+	return ARRAY_ADD(m->lone, m->lone_count, lone) ? HYB_OK : HYB_ENOMEM;
 }
 
 static void keep_reversed(struct matching *m, const struct hyb_step *step)

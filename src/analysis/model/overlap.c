@@ -74,13 +74,6 @@ static uint64_t horizon(const struct hyb_model *model, const struct rank *rank, 
 
 /* ---------------------------------------------------------------- places */
 
-static int by_number(const void *a, const void *b)
-{
-	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-
-	return (x > y) - (x < y);
-}
-
 static bool find_places(struct place *places, size_t count, size_t missing)
 {
 	uint64_t *ends = malloc((count + 1) * sizeof(*ends));
@@ -90,7 +83,7 @@ static bool find_places(struct place *places, size_t count, size_t missing)
 		return false;
 	for (size_t i = 0; i < count; i++)
 		ends[i] = places[i].end;
-	qsort(ends, count, sizeof(*ends), by_number);
+	qsort(ends, count, sizeof(*ends), compare_u64);
 	for (size_t i = 0; i < count; i++)
 		places[i].least = SEARCH(k, count, ends[k] < places[i].begin);
 	/* They are sorted by begin, so the ends take the same way. */

@@ -79,10 +79,7 @@ int columns_add_shown(struct column_set *set, size_t column, struct column_error
 	for (size_t i = 0; i < set->shown_count; i++)
 		if (set->shown[i] == column)
 			return 0;
-	if (!ARRAY_ROOM(set->shown, set->shown_count))
-		return fail(error, "out of memory");
-	set->shown[set->shown_count++] = column;
-	return 0;
+	return ARRAY_ADD(set->shown, set->shown_count, column) ? 0 : fail(error, "out of memory");
 }
 
 /* ---------------------------------------------------------- definitions */

@@ -54,10 +54,7 @@ static bool add_step(struct parser *p, struct step step)
 {
 	struct derive *d = p->derive;
 
-	if (!ARRAY_ROOM(d->steps, d->count))
-		return fail(p, "out of memory");
-	d->steps[d->count++] = step;
-	return true;
+	return ARRAY_ADD(d->steps, d->count, step) || fail(p, "out of memory");
 }
 
 static void skip_blanks(struct parser *p)

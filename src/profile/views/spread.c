@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "profile/slice.h"
+#include "base/search.h"
 
 /* ------------------------------------------------------------- one sum */
 
@@ -120,13 +121,6 @@ int spreads_add(
 	return 0;
 }
 
-static int compare_indices(const void *pa, const void *pb)
-{
-	uint32_t a = *(const uint32_t *)pa, b = *(const uint32_t *)pb;
-
-	return (a > b) - (a < b);
-}
-
 /* Finds the probe of each node, parents in front, and what weighs at and below each probe. */
 static void find_probes(struct spreads *spreads, const struct tree *tree)
 {
@@ -154,7 +148,7 @@ static uint64_t inclusive(const struct spreads *spreads, const struct spread_now
 void spreads_fold(struct spreads *spreads, const struct tree *tree, uint32_t rank)
 {
 	if (spreads->touched_count)
-		qsort(spreads->touched, spreads->touched_count, sizeof(*spreads->touched), compare_indices);
+		qsort(spreads->touched, spreads->touched_count, sizeof(*spreads->touched), compare_u32);
 	find_probes(spreads, tree);
 	for (size_t t = spreads->touched_count; t-- > 0;) {
 		uint32_t i = spreads->touched[t];

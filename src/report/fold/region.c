@@ -96,9 +96,8 @@ static int find_candidates(struct search *m, const struct profile *profile)
 		while (c < m->candidate_count && !is_same(m->candidates[c].node, &nodes[i]))
 			c++;
 		if (c == m->candidate_count) {
-			if (!ARRAY_ROOM(m->candidates, m->candidate_count))
+			if (!ARRAY_ADD(m->candidates, m->candidate_count, (struct candidate){&nodes[i], 0}))
 				return HYB_ENOMEM;
-			m->candidates[m->candidate_count++] = (struct candidate){&nodes[i], 0};
 		}
 		m->candidates[c].time += nodes[i].inclusive;
 	}
