@@ -31,8 +31,7 @@ static void begin_event(
 {
 	struct json *json = &c->json;
 
-	json_line(json);
-	json_object(json, NULL);
+	json_row(json);
 	json_text(json, "ph", phase);
 	json_number(json, "pid", location->pid);
 	json_number(json, "tid", location->tid);
@@ -197,8 +196,7 @@ static int run(struct chrome *c, struct hyb_error *err)
 
 	json_object(json, NULL);
 	json_text(json, "displayTimeUnit", "ns");
-	json_line(json);
-	json_array(json, "traceEvents");
+	json_list(json, "traceEvents");
 	r = events_walk_run(&c->walk, &sink, err);
 	json_line(json);
 	json_end(json);

@@ -289,8 +289,7 @@ static void save_counter(struct firefox *f, const struct firefox_counter *counte
 	double before = counter->level ? 0 : counter->points[0].value;
 	char pid[16];
 
-	json_line(json);
-	json_object(json, NULL);
+	json_row(json);
 	json_text(json, "name", counter->name);
 	json_text(json, "category", "");
 	json_text(json, "description", "");
@@ -346,8 +345,7 @@ static int end(void *data, uint64_t time)
 	struct firefox *f = data;
 
 	count(f);
-	json_line(&f->json);
-	json_object(&f->json, NULL);
+	json_row(&f->json);
 	put_names(f, time);
 	put_samples(f);
 	put_markers(f);
@@ -371,8 +369,7 @@ static int put_counters(struct firefox *f)
 
 	if (fflush(kept) || ferror(kept)) /* which rewind() forgets */
 		return HYB_EIO;
-	json_line(&f->json);
-	json_array(&f->json, "counters");
+	json_list(&f->json, "counters");
 	rewind(kept);
 	while ((n = fread(buffer, 1, sizeof(buffer), kept)) > 0)
 		fwrite(buffer, 1, n, f->json.out);
@@ -397,8 +394,7 @@ static int run(struct firefox *f, struct hyb_error *err)
 	json_object(&f->json, NULL);
 	json_array(&f->json, "libs");
 	json_end(&f->json);
-	json_line(&f->json);
-	json_array(&f->json, "threads");
+	json_list(&f->json, "threads");
 	r = events_walk_run(&f->walk, &sink, err);
 	if (r)
 		return r;

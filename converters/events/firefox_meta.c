@@ -26,8 +26,7 @@ static void put_notes(const struct convert_job *job, struct json *json)
 {
 	if (!job->notes || !job->notes->count)
 		return;
-	json_line(json);
-	json_array(json, "extra");
+	json_list(json, "extra");
 	json_object(json, NULL);
 	json_text(json, "label", "hybrid-convert");
 	json_array(json, "entries");
@@ -98,14 +97,12 @@ void firefox_put_meta(struct firefox *f)
 	json_line(json);
 	json_object(json, "meta");
 	put_facts(json, f);
-	json_line(json);
-	json_array(json, "categories");
+	json_list(json, "categories");
 	for (unsigned i = 0; i < EVENTS_CATEGORIES; i++)
 		put_category(json, events_category_names[i], colors[i]);
 	put_category(json, "other", "grey");
 	json_end(json);
-	json_line(json);
-	json_array(json, "markerSchema");
+	json_list(json, "markerSchema");
 	put_marker_schema(json, "Call", true);
 	put_marker_schema(json, "Marker", false);
 	json_end(json);

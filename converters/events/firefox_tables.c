@@ -191,8 +191,7 @@ static void put_texts(struct json *json, const struct row_map *table)
 {
 	const uint64_t *texts = table->rows;
 
-	json_line(json);
-	json_array(json, "stringArray");
+	json_list(json, "stringArray");
 	for (size_t i = 0; i < table->count; i++) {
 		json_line(json);
 		json_text(json, NULL, (const char *)(uintptr_t)texts[i]);

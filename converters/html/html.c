@@ -111,8 +111,7 @@ static int put_names(struct html *html, struct row_map *names, struct hyb_error 
 		if (!row_map_row(names, &html->functions.nodes[i].file) ||
 			!row_map_row(names, &html->functions.nodes[i].module))
 			return convert_no_memory(err);
-	json_line(&html->json);
-	json_array(&html->json, "names");
+	json_list(&html->json, "names");
 	for (size_t i = 0; i < names->count; i++)
 		json_text(&html->json, NULL, ((const char *const *)names->rows)[i]);
 	json_end(&html->json);
@@ -126,8 +125,7 @@ static void put_function(struct html *html, struct row_map *names, size_t i)
 	const size_t metrics = html->functions.metrics;
 	struct json *json = &html->json;
 
-	json_line(json);
-	json_array(json, NULL);
+	json_list(json, NULL);
 	json_text(json, NULL, *r->name ? r->name : "[unknown]");
 	json_number(json, NULL, row_map_number(names, &r->module));
 	json_number(json, NULL, row_map_number(names, &r->file));
@@ -148,14 +146,12 @@ static void put_columns(struct html *html)
 {
 	struct json *json = &html->json;
 
-	json_line(json);
-	json_array(json, "fields");
+	json_list(json, "fields");
 	for (unsigned id = 0; id < FIELDS; id++)
 		if (fields[id].data & FIELD_FLAT)
 			json_text(json, NULL, fields[id].key);
 	json_end(json);
-	json_line(json);
-	json_array(json, "metrics");
+	json_list(json, "metrics");
 	for (size_t k = 0; k < html->whole.metric_count; k++) {
 		json_object(json, NULL);
 		json_text(json, "name", html->whole.metrics[k].name);

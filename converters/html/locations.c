@@ -97,11 +97,9 @@ static void put_matrix(const struct locations *l, const char *key, const uint64_
 {
 	struct json *json = &l->html->json;
 
-	json_line(json);
-	json_array(json, key);
+	json_list(json, key);
 	for (size_t i = 0; i < l->functions; i++) {
-		json_line(json);
-		json_array(json, NULL);
+		json_list(json, NULL);
 		for (size_t k = 0; k < l->count; k++)
 			json_number(json, NULL, values[i * l->count + k]);
 		json_end(json);

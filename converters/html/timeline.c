@@ -80,8 +80,7 @@ static int begin(void *data, const struct events_location *location, uint64_t ti
 	}
 	t->rows++;
 	profile_name_location(location->info, name);
-	json_line(&t->html->json);
-	json_object(&t->html->json, NULL);
+	json_row(&t->html->json);
 	json_text(&t->html->json, "name", name);
 	bins_begin(&t->bins, t->where);
 	t->depth = 0;

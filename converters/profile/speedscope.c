@@ -124,8 +124,7 @@ static void put_frames(struct speedscope *s)
 	json_object(json, "shared");
 	json_array(json, "frames");
 	for (size_t i = 0; i < s->frames.count; i++) {
-		json_line(json);
-		json_object(json, NULL);
+		json_row(json);
 		json_text(json, "name", *frames[i].name ? frames[i].name : "[unknown]");
 		if (*frames[i].file)
 			json_text(json, "file", frames[i].file);
@@ -172,8 +171,7 @@ static int put_all(struct speedscope *s, struct hyb_error *err)
 	if (put_name(s))
 		return convert_no_memory(err);
 	json_number(json, "activeProfileIndex", 0);
-	json_line(json);
-	json_array(json, "profiles");
+	json_list(json, "profiles");
 	if (!s->job->by_location)
 		r = put_profile(s, 0, err);
 	for (uint32_t top = first; top && !r; top = s->p.nodes[top].next_sibling) {
