@@ -298,13 +298,13 @@ static struct handle *duplicate(MPI_Comm parent, enum hyb_handle_kind kind, uint
 	return handle;
 }
 
-void comm_duplicated(MPI_Comm parent, MPI_Comm comm)
+void handle_duplicated(MPI_Comm parent, enum hyb_handle_kind kind, uint64_t key)
 {
 	uint64_t identity;
-	struct handle *handle = duplicate(parent, HYB_HANDLE_COMM, &identity);
+	struct handle *handle = duplicate(parent, kind, &identity);
 
 	if (handle)
-		publish(handle, handle_key(comm), identity, NULL);
+		publish(handle, key, identity, NULL);
 }
 
 void comm_grouped(MPI_Comm parent, MPI_Comm comm, int tag)
@@ -372,15 +372,6 @@ uint64_t handle_text(const char *text)
 	return hash;
 }
 
-void win_created(MPI_Comm parent, MPI_Win win)
-{
-	uint64_t identity;
-	struct handle *handle = duplicate(parent, HYB_HANDLE_WINDOW, &identity);
-
-	if (handle)
-		publish(handle, handle_key(win), identity, NULL);
-}
-
 void file_opened(MPI_Comm parent, MPI_File file, const char *path)
 {
 	uint64_t identity;
@@ -425,19 +416,8 @@ struct handle *file_handle(MPI_File file)
 	return meet(handle_key(file), HYB_HANDLE_FILE, group);
 }
 
-void comm_named(MPI_Comm comm, const char *name)
+void handle_named(const struct handle *handle, const char *name)
 {
-	const struct handle *handle = world.identity ? comm_handle(comm) : NULL;
-
-	if (handle)
-		api->name_handle(handle->id, name);
-	made = 0;
-}
-
-void win_named(MPI_Win win, const char *name)
-{
-	const struct handle *handle = win_handle(win);
-
 	if (handle)
 		api->name_handle(handle->id, name);
 	made = 0;

@@ -70,7 +70,7 @@ static inline uint32_t handle_peer(const struct handle *handle, int rank)
  *	outermost = creation_leave(measured);
  *	measured = measured && api->end();
  *	if (outermost && result == MPI_SUCCESS)
- *		comm_duplicated(comm, *newcomm);
+ *		handle_duplicated(comm, HYB_HANDLE_COMM, handle_key(*newcomm));
  *	if (measured && result == MPI_SUCCESS)
  *		creation_record();
  *
@@ -88,8 +88,9 @@ void creation_record(void);
 void comm_created(MPI_Comm parent, MPI_Comm comm);
 /* The identity that comm_created() is about to give to what has all processes of `parent`; 0: not known. */
 uint64_t comm_next_identity(MPI_Comm parent);
-/* The same for MPI_Comm_dup, MPI_Comm_dup_with_info, MPI_Comm_idup*: asks MPI nothing of the new one. */
-void comm_duplicated(MPI_Comm parent, MPI_Comm comm);
+/* The same for what all processes of `parent` are in, as MPI_Comm_dup* and MPI_Win_create* make it: asks MPI
+ * nothing of the new one. */
+void handle_duplicated(MPI_Comm parent, enum hyb_handle_kind kind, uint64_t key);
 /* A call that only those processes of `parent` made that are in `comm`: create_group. */
 void comm_grouped(MPI_Comm parent, MPI_Comm comm, int tag);
 /*
@@ -103,7 +104,6 @@ void comm_parent(MPI_Comm comm);
 void comm_met(MPI_Comm comm, const char *name);
 uint64_t handle_text(const char *text);
 
-void win_created(MPI_Comm parent, MPI_Win win);
 void file_opened(MPI_Comm parent, MPI_File file, const char *path);
 
 /*
@@ -120,7 +120,7 @@ void file_opened(MPI_Comm parent, MPI_File file, const char *path);
  */
 void handle_freed(uint64_t key, const struct handle *old);
 
-void comm_named(MPI_Comm comm, const char *name);
-void win_named(MPI_Win win, const char *name);
+/* MPI_Comm_set_name, MPI_Win_set_name. NULL: it is not known. */
+void handle_named(const struct handle *handle, const char *name);
 
 #endif
