@@ -1,4 +1,4 @@
-/* The call tree, the reverse tree and the difference. */
+/* The call tree, the reverse tree, the flat table and the difference. */
 #include "viewer/panes/tree.h"
 
 #include <stdlib.h>
@@ -357,6 +357,15 @@ const struct pane_class reverse_pane = {
 	.key = '2',
 	TREE_PANE_FUNCTIONS,
 	.bindings = tree_bindings,
+};
+
+/* A tree of one level, as far as its rows go. */
+const struct pane_class flat_pane = {
+	.name = "flat",
+	.title = "Flat table",
+	.key = '3',
+	TREE_PANE_FUNCTIONS,
+	.bindings = flat_bindings,
 };
 
 const struct pane_class diff_pane = {

@@ -70,18 +70,7 @@ void tree_pane_mouse(struct pane *pane, struct app *app, int y, int x, unsigned 
 
 /* ------------------------------------------------------- viewer/panes/tree_keys.c */
 
-extern const struct binding tree_bindings[];
-/* Also in tables. */
-void tree_key_sort_left(struct app *app, struct pane *pane);
-void tree_key_sort_right(struct app *app, struct pane *pane);
-void tree_key_turn(struct app *app, struct pane *pane);
-void tree_key_threshold(struct app *app, struct pane *pane);
-void tree_key_columns(struct app *app, struct pane *pane);
-void tree_key_mark(struct app *app, struct pane *pane);
-void tree_key_to_mark(struct app *app, struct pane *pane);
-void tree_key_back(struct app *app, struct pane *pane);
-void tree_key_hide(struct app *app, struct pane *pane);
-void tree_key_show_all(struct app *app, struct pane *pane);
+extern const struct binding tree_bindings[], flat_bindings[];
 /* Opens or closes; in a table nothing. */
 void tree_key_toggle(struct app *app, struct pane *pane);
 

@@ -137,17 +137,17 @@ static void move_order(struct app *app, struct tree_pane *p, int steps)
 		tree_pane_changed(app, p, tree_view_sort(&p->view, columns[at], p->view.ascending));
 }
 
-void tree_key_sort_left(struct app *app, struct pane *pane)
+static void sort_left(struct app *app, struct pane *pane)
 {
 	move_order(app, tree_of(pane), -1);
 }
 
-void tree_key_sort_right(struct app *app, struct pane *pane)
+static void sort_right(struct app *app, struct pane *pane)
 {
 	move_order(app, tree_of(pane), 1);
 }
 
-void tree_key_turn(struct app *app, struct pane *pane)
+static void turn(struct app *app, struct pane *pane)
 {
 	struct tree_pane *p = tree_of(pane);
 
@@ -169,7 +169,7 @@ static void set_threshold(struct app *app, const char *text)
 		tree_pane_changed(app, p, tree_view_threshold(&p->view, percent));
 }
 
-void tree_key_threshold(struct app *app, struct pane *pane)
+static void threshold(struct app *app, struct pane *pane)
 {
 	char text[32];
 
@@ -241,7 +241,7 @@ static void set_columns(struct app *app, const char *text)
 	p->chosen_count = count;
 }
 
-void tree_key_columns(struct app *app, struct pane *pane)
+static void choose_columns(struct app *app, struct pane *pane)
 {
 	struct tree_pane *p = tree_of(pane);
 	unsigned columns[TREE_COLUMNS], all[2 * TREE_COLUMNS];
@@ -275,7 +275,7 @@ static void set_mark(struct app *app, const char *text)
 		p->view.marks[*text - 'a'] = row->node;
 }
 
-void tree_key_mark(struct app *app, struct pane *pane)
+static void mark(struct app *app, struct pane *pane)
 {
 	if (tree_of(pane)->data)
 		app_prompt(app, "Mark this line with the letter:", "a", NULL, set_mark);
@@ -295,7 +295,7 @@ static void follow_mark(struct app *app, const char *text)
 	go_to(app, p, node);
 }
 
-void tree_key_to_mark(struct app *app, struct pane *pane)
+static void to_mark(struct app *app, struct pane *pane)
 {
 	struct tree_pane *p = tree_of(pane);
 	char question[200] = "Go to mark:", first[2] = "";
@@ -315,7 +315,7 @@ void tree_key_to_mark(struct app *app, struct pane *pane)
 		app_say(app, INK_PLAIN, "nothing is marked: m marks a line");
 }
 
-void tree_key_back(struct app *app, struct pane *pane)
+static void back(struct app *app, struct pane *pane)
 {
 	struct tree_pane *p = tree_of(pane);
 	uint32_t node = p->data ? tree_view_pop(&p->view) : TREE_NONE;
@@ -373,7 +373,7 @@ static void hide(struct app *app, const char *text)
 		tree_make_all(app);
 }
 
-void tree_key_hide(struct app *app, struct pane *pane)
+static void hide_row(struct app *app, struct pane *pane)
 {
 	struct tree_pane *p = tree_of(pane);
 	const struct tree_row *row = tree_pane_row(p);
@@ -401,7 +401,7 @@ void tree_key_hide(struct app *app, struct pane *pane)
 		app_say(app, INK_PLAIN, "this cannot be hidden");
 }
 
-void tree_key_show_all(struct app *app, struct pane *pane)
+static void show_all(struct app *app, struct pane *pane)
 {
 	struct tree_pane *hider = tree_hider(app);
 
@@ -415,6 +415,35 @@ void tree_key_show_all(struct app *app, struct pane *pane)
 
 /* ------------------------------------------------------------------ table */
 
+static void next_table(struct app *app, struct pane *pane)
+{
+	static const enum profile_by next[] = {
+		[PROFILE_BY_FUNCTION] = PROFILE_BY_LINE,
+		[PROFILE_BY_LINE] = PROFILE_BY_FILE,
+		[PROFILE_BY_FILE] = PROFILE_BY_MODULE,
+		[PROFILE_BY_MODULE] = PROFILE_BY_FUNCTION,
+	};
+
+	tree_of(pane)->by = next[tree_of(pane)->by];
+	pane->changed |= CHANGED_SNAPSHOT;
+	app_redraw(app);
+}
+
+/* clang-format off */
+/* Keys of trees and tables. */
+#define ROW_BINDINGS \
+	{{KEY_F(6), '>'}, "Sort", "order by the next column", sort_right}, \
+	{{'<'}, NULL, "order by the column before", sort_left}, \
+	{{'I'}, NULL, "turn the order round", turn}, \
+	{{KEY_F(4), 't'}, "Thresh", "leave out what is below so many percent", threshold}, \
+	{{KEY_F(2), 'c'}, "Columns", "choose columns and metrics", choose_columns}, \
+	{{KEY_F(8), 'x'}, "Hide", "hide a module, file, group, function: its time is its caller's", hide_row}, \
+	{{'X'}, NULL, "show again all that was hidden", show_all}, \
+	{{'m'}, NULL, "mark a line with a letter", mark}, \
+	{{'M'}, NULL, "go to a mark", to_mark}, \
+	{{'b'}, NULL, "back to where the cursor was before it jumped", back}
+/* clang-format on */
+
 const struct binding tree_bindings[] = {
 	{{'\n', ' '}, NULL, "open or close a line", tree_key_toggle},
 	{{KEY_RIGHT, 'l'}, NULL, "open a line, then go to the first below it", open_node},
@@ -424,16 +453,12 @@ const struct binding tree_bindings[] = {
 	{{KEY_F(5), 'h'}, "HotPath", "open the way to where most of the time is spent", hot_path},
 	{{KEY_F(7), 'z'}, "Zoom", "the line becomes the root", zoom},
 	{{'Z'}, NULL, "back to the root before", zoom_back},
-	{{KEY_F(6), '>'}, "Sort", "order by the next column", tree_key_sort_right},
-	{{'<'}, NULL, "order by the column before", tree_key_sort_left},
-	{{'I'}, NULL, "turn the order round", tree_key_turn},
-	{{KEY_F(4), 't'}, "Thresh", "leave out what is below so many percent", tree_key_threshold},
-	{{KEY_F(2), 'c'}, "Columns", "choose columns and metrics", tree_key_columns},
-	{{KEY_F(8), 'x'}, "Hide", "hide a module, file, group, function: its time is its caller's",
-		tree_key_hide},
-	{{'X'}, NULL, "show again all that was hidden", tree_key_show_all},
-	{{'m'}, NULL, "mark a line with a letter", tree_key_mark},
-	{{'M'}, NULL, "go to a mark", tree_key_to_mark},
-	{{'b'}, NULL, "back to where the cursor was before it jumped", tree_key_back},
+	ROW_BINDINGS,
+	{{0}, NULL, NULL, NULL},
+};
+
+const struct binding flat_bindings[] = {
+	{{KEY_F(3), 'f'}, "By", "by function, line, file or module", next_table},
+	ROW_BINDINGS,
 	{{0}, NULL, NULL, NULL},
 };
