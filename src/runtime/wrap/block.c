@@ -305,13 +305,7 @@ HELD(int, aio_suspend, (const struct aiocb *const list[], int count, const struc
 HELD(int, aio_suspend64, (const struct aiocb64 *const list[], int count, const struct timespec *timeout),
 	(list, count, timeout))
 
-/* What _FORTIFY_SOURCE makes of the calls above; no header declares them. */
-int __poll_chk(struct pollfd *, nfds_t, int, size_t);
-int __ppoll_chk(struct pollfd *, nfds_t, const struct timespec *, const sigset_t *, size_t);
-ssize_t __recv_chk(int, void *, size_t, size_t, int);
-ssize_t __recvfrom_chk(int, void *, size_t, size_t, int, struct sockaddr *, socklen_t *);
-ssize_t __read_chk(int, void *, size_t, size_t);
-
+/* As _FORTIFY_SOURCE has it. */
 WATCHED_WAIT(__poll_chk, (struct pollfd * fds, nfds_t count, int timeout, size_t room),
 	(fds, count, timeout, room))
 HELD_MASK(int, __ppoll_chk,

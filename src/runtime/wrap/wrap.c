@@ -35,7 +35,7 @@ void wrap_init(void)
 	if (real_functions.sendmmsg)
 		return;
 	pthread_key_create(&real_functions.thread_key, end_thread);
-#define FIND(ret, name, parameters) *(void **)&real_functions.name = dlsym(RTLD_NEXT, #name);
+#define FIND(name) *(void **)&real_functions.name = dlsym(RTLD_NEXT, #name);
 	WRAPPED(FIND)
 #undef FIND
 	find_newer((void **)&real_functions.pthread_cond_wait, "pthread_cond_wait");

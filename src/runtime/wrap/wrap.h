@@ -13,11 +13,13 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <pthread.h>
+#include <sched.h>
 #include <semaphore.h>
 #include <signal.h>
 #include <spawn.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <sys/epoll.h>
 #include <sys/msg.h>
 #include <sys/random.h>
@@ -32,96 +34,36 @@
 #include <sys/wait.h>
 #include <threads.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "runtime/runtime.h"
 
-/* The C library's functions: return type, name, parameters. */
+/* What _FORTIFY_SOURCE makes of some of the calls below; no header declares them. */
+int __poll_chk(struct pollfd *, nfds_t, int, size_t);
+int __ppoll_chk(struct pollfd *, nfds_t, const struct timespec *, const sigset_t *, size_t);
+ssize_t __recv_chk(int, void *, size_t, size_t, int);
+ssize_t __recvfrom_chk(int, void *, size_t, size_t, int, struct sockaddr *, socklen_t *);
+ssize_t __read_chk(int, void *, size_t, size_t);
+
+/* clang-format off */
+/* The C library's functions; wrap_init() looks at the last one. */
 #define WRAPPED(F) \
-	F(int, pthread_create, (pthread_t *, const pthread_attr_t *, void *(*)(void *), void *)) \
-	F(int, thrd_create, (thrd_t *, thrd_start_t, void *)) \
-	F(int, clone, (int (*)(void *), void *, int, void *, ...)) \
-	F(pid_t, _Fork, (void)) \
-	F(long, syscall, (long, ...)) \
-	F(int, execve, (const char *, char *const *, char *const *)) \
-	F(int, execvpe, (const char *, char *const *, char *const *)) \
-	F(int, fexecve, (int, char *const *, char *const *)) \
-	F(int, posix_spawn, \
-		(pid_t *, const char *, const posix_spawn_file_actions_t *, const posix_spawnattr_t *, \
-			char *const *, char *const *)) \
-	F(int, posix_spawnp, \
-		(pid_t *, const char *, const posix_spawn_file_actions_t *, const posix_spawnattr_t *, \
-			char *const *, char *const *)) \
-	F(int, system, (const char *)) \
-	F(FILE *, popen, (const char *, const char *)) \
-	F(int, pclose, (FILE *)) \
-	F(int, execveat, (int, const char *, char *const *, char *const *, int)) \
-	F(void, _exit, (int)) \
-	F(int, sigaction, (int, const struct sigaction *, struct sigaction *)) \
-	F(sighandler_t, signal, (int, sighandler_t)) \
-	F(int, pthread_sigmask, (int, const sigset_t *, sigset_t *)) \
-	F(int, sigtimedwait, (const sigset_t *, siginfo_t *, const struct timespec *)) \
-	F(int, signalfd, (int, const sigset_t *, int)) \
-	F(int, sigsuspend, (const sigset_t *)) \
-	F(int, pause, (void)) \
-	F(int, nanosleep, (const struct timespec *, struct timespec *)) \
-	F(int, clock_nanosleep, (clockid_t, int, const struct timespec *, struct timespec *)) \
-	F(int, usleep, (useconds_t)) \
-	F(unsigned, sleep, (unsigned)) \
-	F(int, thrd_sleep, (const struct timespec *, struct timespec *)) \
-	F(int, poll, (struct pollfd *, nfds_t, int)) \
-	F(int, ppoll, (struct pollfd *, nfds_t, const struct timespec *, const sigset_t *)) \
-	F(int, select, (int, fd_set *, fd_set *, fd_set *, struct timeval *)) \
-	F(int, pselect, (int, fd_set *, fd_set *, fd_set *, const struct timespec *, const sigset_t *)) \
-	F(int, epoll_wait, (int, struct epoll_event *, int, int)) \
-	F(int, epoll_pwait, (int, struct epoll_event *, int, int, const sigset_t *)) \
-	F(int, epoll_pwait2, (int, struct epoll_event *, int, const struct timespec *, const sigset_t *)) \
-	F(ssize_t, msgrcv, (int, void *, size_t, long, int)) \
-	F(int, msgsnd, (int, const void *, size_t, int)) \
-	F(int, semop, (int, struct sembuf *, size_t)) \
-	F(int, semtimedop, (int, struct sembuf *, size_t, const struct timespec *)) \
-	F(int, sem_timedwait, (sem_t *, const struct timespec *)) \
-	F(int, sem_clockwait, (sem_t *, clockid_t, const struct timespec *)) \
-	F(int, accept, (int, struct sockaddr *, socklen_t *)) \
-	F(int, accept4, (int, struct sockaddr *, socklen_t *, int)) \
-	F(int, connect, (int, const struct sockaddr *, socklen_t)) \
-	F(ssize_t, recv, (int, void *, size_t, int)) \
-	F(ssize_t, recvfrom, (int, void *, size_t, int, struct sockaddr *, socklen_t *)) \
-	F(ssize_t, recvmsg, (int, struct msghdr *, int)) \
-	F(int, recvmmsg, (int, struct mmsghdr *, unsigned, int, struct timespec *)) \
-	F(ssize_t, send, (int, const void *, size_t, int)) \
-	F(ssize_t, sendto, (int, const void *, size_t, int, const struct sockaddr *, socklen_t)) \
-	F(ssize_t, sendmsg, (int, const struct msghdr *, int)) \
-	F(int, __poll_chk, (struct pollfd *, nfds_t, int, size_t)) \
-	F(int, __ppoll_chk, (struct pollfd *, nfds_t, const struct timespec *, const sigset_t *, size_t)) \
-	F(ssize_t, __recv_chk, (int, void *, size_t, size_t, int)) \
-	F(ssize_t, __recvfrom_chk, (int, void *, size_t, size_t, int, struct sockaddr *, socklen_t *)) \
-	F(ssize_t, __read_chk, (int, void *, size_t, size_t)) \
-	F(ssize_t, read, (int, void *, size_t)) \
-	F(ssize_t, write, (int, const void *, size_t)) \
-	F(ssize_t, readv, (int, const struct iovec *, int)) \
-	F(ssize_t, writev, (int, const struct iovec *, int)) \
-	F(pid_t, wait4, (pid_t, int *, int, struct rusage *)) \
-	F(int, waitid, (idtype_t, id_t, siginfo_t *, int)) \
-	F(int, sem_init, (sem_t *, int, unsigned)) \
-	F(int, sem_wait, (sem_t *)) \
-	F(int, flock, (int, int)) \
-	F(ssize_t, sendfile, (int, int, off_t *, size_t)) \
-	F(ssize_t, sendfile64, (int, int, off64_t *, size_t)) \
-	F(ssize_t, splice, (int, off64_t *, int, off64_t *, size_t, unsigned)) \
-	F(ssize_t, tee, (int, int, size_t, unsigned)) \
-	F(ssize_t, vmsplice, (int, const struct iovec *, size_t, unsigned)) \
-	F(ssize_t, copy_file_range, (int, off64_t *, int, off64_t *, size_t, unsigned)) \
-	F(ssize_t, getrandom, (void *, size_t, unsigned)) \
-	F(int, getentropy, (void *, size_t)) \
-	F(int, aio_suspend, (const struct aiocb *const[], int, const struct timespec *)) \
-	F(int, aio_suspend64, (const struct aiocb64 *const[], int, const struct timespec *)) \
-	F(int, pthread_cond_signal, (pthread_cond_t *)) \
-	F(int, pthread_cond_wait, (pthread_cond_t *, pthread_mutex_t *)) \
-	F(int, pthread_cond_timedwait, (pthread_cond_t *, pthread_mutex_t *, const struct timespec *)) \
-	F(int, sendmmsg, (int, struct mmsghdr *, unsigned, int))
+	F(pthread_create) F(thrd_create) F(clone) F(_Fork) F(syscall) \
+	F(execve) F(execvpe) F(fexecve) F(execveat) F(posix_spawn) F(posix_spawnp) F(system) F(popen) F(pclose) F(_exit) \
+	F(sigaction) F(signal) F(pthread_sigmask) F(sigtimedwait) F(signalfd) F(sigsuspend) \
+	F(pause) F(nanosleep) F(clock_nanosleep) F(usleep) F(sleep) F(thrd_sleep) \
+	F(poll) F(ppoll) F(select) F(pselect) F(epoll_wait) F(epoll_pwait) F(epoll_pwait2) \
+	F(msgrcv) F(msgsnd) F(semop) F(semtimedop) F(sem_init) F(sem_wait) F(sem_timedwait) F(sem_clockwait) \
+	F(accept) F(accept4) F(connect) F(recv) F(recvfrom) F(recvmsg) F(recvmmsg) F(send) F(sendto) F(sendmsg) \
+	F(__poll_chk) F(__ppoll_chk) F(__recv_chk) F(__recvfrom_chk) F(__read_chk) \
+	F(read) F(write) F(readv) F(writev) F(wait4) F(waitid) F(flock) \
+	F(sendfile) F(sendfile64) F(splice) F(tee) F(vmsplice) F(copy_file_range) F(getrandom) F(getentropy) \
+	F(aio_suspend) F(aio_suspend64) F(pthread_cond_signal) F(pthread_cond_wait) F(pthread_cond_timedwait) \
+	F(sendmmsg)
+/* clang-format on */
 
 struct real {
-#define MEMBER(ret, name, parameters) ret(*name) parameters;
+#define MEMBER(name) __typeof__(name) *name;
 	WRAPPED(MEMBER)
 #undef MEMBER
 	pthread_key_t thread_key; /* its destructor ends the thread */
