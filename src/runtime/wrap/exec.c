@@ -228,35 +228,38 @@ static enum hyb_unmeasured announce(const char *path, char *const *envp, bool se
 	return why;
 }
 
-/* The environment for `path`: the program's own, without our library where it cannot be loaded. */
-#define ENVIRONMENT(why, envp) \
-	if (envp && why == HYB_UNMEASURED_FOREIGN) { \
-		size_t entries = 0; \
-		char **copy; \
-		while (envp[entries]) \
-			entries++; \
-		copy = alloca((entries + 1) * sizeof(*copy)); \
-		for (size_t i = 0; i <= entries; i++) { \
-			copy[i] = envp[i]; \
-			if (envp[i] && !strncmp(envp[i], preload, sizeof(preload) - 1)) { \
-				copy[i] = alloca(strlen(envp[i]) + 1); \
-				leave_out_library(envp[i], copy[i]); \
-			} \
-		} \
-		envp = copy; \
+typedef int program_start(const char *path, char *const *argv, char *const *envp);
+
+/* With the program's own environment, without our library where it cannot be loaded. */
+static int exec(program_start *start, const char *path, char *const *argv, char *const *envp, bool searched)
+{
+	enum hyb_unmeasured why = announce(path, envp, searched);
+	struct attempt attempt = before(path);
+	size_t entries = 0;
+	char **copy;
+	int result;
+
+	if (envp && why == HYB_UNMEASURED_FOREIGN) {
+		while (envp[entries])
+			entries++;
+		copy = alloca((entries + 1) * sizeof(*copy));
+		for (size_t i = 0; i <= entries; i++) {
+			copy[i] = envp[i];
+			if (envp[i] && !strncmp(envp[i], preload, sizeof(preload) - 1)) {
+				copy[i] = alloca(strlen(envp[i]) + 1);
+				leave_out_library(envp[i], copy[i]);
+			}
+		}
+		envp = copy;
 	}
+	result = start(path, argv, envp);
+	after(attempt);
+	return result;
+}
 
 EXPORT int execve(const char *path, char *const *argv, char *const *envp)
 {
-	enum hyb_unmeasured why = announce(path, envp, false);
-	struct attempt attempt = before(path);
-	int result;
-
-	ENVIRONMENT(why, envp)
-	result = REAL(execve)(path, argv, envp);
-
-	after(attempt);
-	return result;
+	return exec(REAL(execve), path, argv, envp, false);
 }
 
 EXPORT int execv(const char *path, char *const *argv)
@@ -266,15 +269,7 @@ EXPORT int execv(const char *path, char *const *argv)
 
 EXPORT int execvpe(const char *file, char *const *argv, char *const *envp)
 {
-	enum hyb_unmeasured why = announce(file, envp, true);
-	struct attempt attempt = before(file);
-	int result;
-
-	ENVIRONMENT(why, envp)
-	result = REAL(execvpe)(file, argv, envp);
-
-	after(attempt);
-	return result;
+	return exec(REAL(execvpe), file, argv, envp, true);
 }
 
 EXPORT int execvp(const char *file, char *const *argv)
@@ -353,36 +348,33 @@ static void note_spawned(pid_t pid, const char *path, char *const *envp, bool se
 }
 
 /* Children made by the C library itself. */
-EXPORT int posix_spawn(pid_t *pid, const char *path, const posix_spawn_file_actions_t *actions,
-	const posix_spawnattr_t *attributes, char *const *argv, char *const *envp)
+static int spawn(__typeof__(&posix_spawn) start, pid_t *pid, const char *path,
+	const posix_spawn_file_actions_t *actions, const posix_spawnattr_t *attributes, char *const *argv,
+	char *const *envp, bool searched)
 {
 	struct signal_inherited inherited = signal_inherit_begin();
 	pid_t child = -1;
-	int error = REAL(posix_spawn)(&child, path, actions, attributes, argv, envp);
+	int error = start(&child, path, actions, attributes, argv, envp);
 
 	signal_inherit_end(&inherited);
 	if (!error) {
 		if (pid)
 			*pid = child;
-		note_spawned(child, path, envp, false);
+		note_spawned(child, path, envp, searched);
 	}
 	return error;
+}
+
+EXPORT int posix_spawn(pid_t *pid, const char *path, const posix_spawn_file_actions_t *actions,
+	const posix_spawnattr_t *attributes, char *const *argv, char *const *envp)
+{
+	return spawn(REAL(posix_spawn), pid, path, actions, attributes, argv, envp, false);
 }
 
 EXPORT int posix_spawnp(pid_t *pid, const char *file, const posix_spawn_file_actions_t *actions,
 	const posix_spawnattr_t *attributes, char *const *argv, char *const *envp)
 {
-	struct signal_inherited inherited = signal_inherit_begin();
-	pid_t child = -1;
-	int error = REAL(posix_spawnp)(&child, file, actions, attributes, argv, envp);
-
-	signal_inherit_end(&inherited);
-	if (!error) {
-		if (pid)
-			*pid = child;
-		note_spawned(child, file, envp, true);
-	}
-	return error;
+	return spawn(REAL(posix_spawnp), pid, file, actions, attributes, argv, envp, true);
 }
 
 /* The C library makes the child, waits for it, and keeps its number for itself. */
