@@ -26,6 +26,32 @@
 		.frame = 24, \
 	}
 
+#define FRAME_3_8(last_) \
+	{ \
+		.size = (last_) + 4, /* to the end of f_lasti */ \
+		.code = 32, /* f_code */ \
+		.previous = 24, /* f_back */ \
+		.instruction = (last_), /* f_lasti */ \
+		.locals = (last_) + 256, /* f_localsplus */ \
+	}
+
+#define FRAME_3_12 \
+	{ \
+		.size = 72, /* to localsplus */ \
+		.code = 0, /* f_code, from 3.13 on f_executable */ \
+		.previous = 8, \
+		.instruction = 56, /* prev_instr, from 3.13 on instr_ptr */ \
+		.owner = 70, \
+		.locals = 72, /* localsplus */ \
+	}
+
+#define GENERATOR_3_11(suspended_) \
+	{ \
+		.state_before = 5, /* gi_iframe minus gi_frame_state */ \
+		.suspended_min = (suspended_), /* FRAME_SUSPENDED */ \
+		.suspended_max = -1, /* the same, from 3.13 on FRAME_SUSPENDED_YIELD_FROM */ \
+	}
+
 #define CODE_3_8 \
 	{ \
 		.size = 176, \
@@ -92,14 +118,7 @@ const struct python_layout python_layouts[] = {
 		.lines = PYTHON_LINES_LNOTAB,
 		.attributes = PYTHON_DICT,
 		.thread = THREAD_3_8,
-		.frame =
-			{
-				.size = 108, /* to the end of f_lasti */
-				.code = 32, /* f_code */
-				.previous = 24, /* f_back */
-				.instruction = 104, /* f_lasti */
-				.locals = 360, /* f_localsplus */
-			},
+		.frame = FRAME_3_8(104),
 		.generator.stack_top = 72, /* f_stacktop */
 		.code = CODE_3_8,
 		.object = OBJECT(48, 72),
@@ -113,14 +132,7 @@ const struct python_layout python_layouts[] = {
 		.lines = PYTHON_LINES_LNOTAB,
 		.attributes = PYTHON_DICT,
 		.thread = THREAD_3_8,
-		.frame =
-			{
-				.size = 108, /* to the end of f_lasti */
-				.code = 32, /* f_code */
-				.previous = 24, /* f_back */
-				.instruction = 104, /* f_lasti */
-				.locals = 360, /* f_localsplus */
-			},
+		.frame = FRAME_3_8(104),
 		.generator.stack_top = 72, /* f_stacktop */
 		.code = CODE_3_8,
 		.object = OBJECT(48, 72),
@@ -133,14 +145,7 @@ const struct python_layout python_layouts[] = {
 		.lines = PYTHON_LINES_LINETABLE,
 		.attributes = PYTHON_DICT,
 		.thread = THREAD_3_8,
-		.frame =
-			{
-				.size = 100, /* to the end of f_lasti */
-				.code = 32, /* f_code */
-				.previous = 24, /* f_back */
-				.instruction = 96, /* f_lasti */
-				.locals = 352, /* f_localsplus */
-			},
+		.frame = FRAME_3_8(96),
 		.generator =
 			{
 				.state = 108, /* f_state */
@@ -181,12 +186,7 @@ const struct python_layout python_layouts[] = {
 				.is_entry = 68,
 				.locals = 72, /* localsplus */
 			},
-		.generator =
-			{
-				.state_before = 5, /* gi_iframe minus gi_frame_state */
-				.suspended_min = -1, /* FRAME_SUSPENDED */
-				.suspended_max = -1, /* FRAME_SUSPENDED */
-			},
+		.generator = GENERATOR_3_11(-1),
 		.code = CODE_3_11(184, 72),
 		.object = OBJECT(48, 72),
 		.attribute = ATTRIBUTE_3_11(872, 0),
@@ -214,21 +214,8 @@ const struct python_layout python_layouts[] = {
 				.previous = 8,
 			},
 		.chunk = CHUNK_3_11,
-		.frame =
-			{
-				.size = 72, /* to localsplus */
-				.code = 0, /* f_code */
-				.previous = 8,
-				.instruction = 56, /* prev_instr */
-				.owner = 70,
-				.locals = 72, /* localsplus */
-			},
-		.generator =
-			{
-				.state_before = 5, /* gi_iframe minus gi_frame_state */
-				.suspended_min = -1, /* FRAME_SUSPENDED */
-				.suspended_max = -1, /* FRAME_SUSPENDED */
-			},
+		.frame = FRAME_3_12,
+		.generator = GENERATOR_3_11(-1),
 		.code = CODE_3_11(192, 68),
 		.object = OBJECT(40, 56),
 		.passed_on = {142, 244, 25},
@@ -253,21 +240,8 @@ const struct python_layout python_layouts[] = {
 				.stack_top = 240, /* datastack_top */
 			},
 		.chunk = CHUNK_3_11,
-		.frame =
-			{
-				.size = 72, /* to localsplus */
-				.code = 0, /* f_executable */
-				.previous = 8,
-				.instruction = 56, /* instr_ptr */
-				.owner = 70,
-				.locals = 72, /* localsplus */
-			},
-		.generator =
-			{
-				.state_before = 5, /* gi_iframe minus gi_frame_state */
-				.suspended_min = -2, /* FRAME_SUSPENDED */
-				.suspended_max = -1, /* FRAME_SUSPENDED_YIELD_FROM */
-			},
+		.frame = FRAME_3_12,
+		.generator = GENERATOR_3_11(-2),
 		.code = CODE_3_11(200, 68),
 		.object = OBJECT(40, 56),
 		.passed_on = {54, 246, 5},
