@@ -3,7 +3,7 @@
 import re
 
 from measure import SOURCE, Failed, Middle, Missing, Row, hyb_bytes, interleave, middle, run
-from rows_samples import compare, empty
+from rows_samples import compare, empty, ours
 
 COUNTERS = ["perf::PAGE-FAULTS", "perf::TASK-CLOCK"]
 KINDS = {
@@ -37,9 +37,9 @@ def readings(bench):
                        **{names: measured("-m", names) for names in KINDS}}, bench.times(1, 3, 11))
     floor = [r["PAPI_read"] for r in runs["floor"]]
     for names, what in KINDS.items():
-        ours = [(a["same"] - b["same"]) / 2 for a, b in zip(runs[names], runs["none"])]
-        yield Row(f"a reading: {what}", f"{middle(ours).value:.0f} ns", f"PAPI_read of 2 {middle(floor).value:.0f} ns",
-                  middle([a / b for a, b in zip(ours, floor)]))
+        added = [(a["same"] - b["same"]) / 2 for a, b in zip(runs[names], runs["none"])]
+        yield Row(f"a reading: {what}", f"{middle(added).value:.0f} ns", f"PAPI_read of 2 {middle(floor).value:.0f} ns",
+                  middle([a / b for a, b in zip(added, floor)]))
     for name, what in (("read", "read(2) of one counter of the kernel"), ("rdpmc", "rdpmc of one counter")):
         if name in runs["floor"][0]:
             value = middle([r[name] for r in runs["floor"]])
@@ -57,19 +57,12 @@ def handler(bench):
     for rate in (1000, 10000):
         ways["empty", rate] = lambda r=rate: empty(bench, command, source, r)
         for name, options in (("without", []), ("2 counters", ["-m", ",".join(COUNTERS)])):
-            ways[name, rate] = lambda r=rate, o=options: sampled(bench, command, ["--source", source, "--rate", r, *o])
+            ways[name, rate] = lambda r=rate, o=options: ours(bench, command, source, r, o)
     runs = interleave(ways, bench.times(1, 5, 15))
     for rate in (1000, 10000):
         for name in ("without", "2 counters"):
             yield compare(f"a sample at depth 20, {source} at {rate} Hz, {name}", None, runs["native"],
                           runs["empty", rate], runs[name, rate])
-
-
-def sampled(bench, command, options):
-    result, quality = bench.measured(command, [*options, "--budget", "100"], cpu=bench.core)
-    values, taken = result.values(), quality["samples"] + sum(quality["dropped"].values())
-    return {"chunk": values["chunk"], "rate": taken / values["total"] * 1e9,
-            "handler": quality["handler_ns"] / max(quality["samples"], 1)}
 
 
 def sample_bytes(bench):

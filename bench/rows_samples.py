@@ -38,9 +38,10 @@ def empty(bench, command, source, rate):
     return {"chunk": values["chunk"], "rate": count / values["total"] * 1e9}
 
 
-def ours(bench, command, source, rate):
+def ours(bench, command, source, rate, options=()):
     """Default: profile, and a trace of the samples. The budget is for the user's sake, and would hide the cost."""
-    result, quality = bench.measured(command, ["--source", source, "--rate", rate, "--budget", "100"], cpu=bench.core)
+    result, quality = bench.measured(command, ["--source", source, "--rate", rate, *options, "--budget", "100"],
+                                     cpu=bench.core)
     values, taken = result.values(), quality["samples"] + sum(quality["dropped"].values())
     return {"chunk": values["chunk"], "rate": taken / values["total"] * 1e9,
             "handler": quality["handler_ns"] / max(quality["samples"], 1)}
