@@ -8,10 +8,34 @@
 #include "base/json.h"
 #include "converters/formats.h"
 #include "base/error.h"
+#include "format/format.h"
 
 int convert_no_memory(struct hyb_error *err)
 {
 	return error_set(err, HYB_ENOMEM, "out of memory");
+}
+
+/* What the regions of probes are is known where they were entered. */
+uint8_t *convert_region_kinds(const struct profile *profile)
+{
+	size_t count;
+	const struct profile_part *parts = profile_parts(profile, &count);
+	uint8_t *kinds = calloc(profile_count(profile), 1);
+
+	for (size_t p = 0; kinds && p < count; p++) {
+		const struct hyb_location_info *location = parts[p].location;
+
+		for (size_t i = 1; i < location->node_count; i++) {
+			const struct hyb_node_info *node = &location->nodes[i];
+			uint8_t *kind = &kinds[parts[p].nodes[i]];
+
+			if (node->type == HYB_TYPE_FUNCTION)
+				*kind = HYB_REGION_FUNCTION;
+			else if (node->type == HYB_TYPE_REGION)
+				*kind = (uint8_t)(node->region->mpi ? HYB_REGION_MPI : node->region->kind);
+		}
+	}
+	return kinds;
 }
 
 void convert_put_line(struct blob *to, const char *name, char avoid, char instead)

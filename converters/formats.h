@@ -22,6 +22,10 @@ int speedscope_put(const struct convert_job *job, struct hyb_error *err);
 /* Whether a node is a line of the very function whose probe stands above it: no frame of its own. */
 bool convert_is_own_line(const struct convert_profile *p, uint32_t node);
 
+/* By node of a profile with parts: the enum hyb_region_kind of a probe, 0 of all else. To be freed; NULL:
+ * memory is out. */
+uint8_t *convert_region_kinds(const struct profile *profile);
+
 /* Adds a name as UTF-8 without anything that ends a line or a text, and `instead` for each `avoid`. */
 void convert_put_line(struct blob *to, const char *name, char avoid, char instead);
 

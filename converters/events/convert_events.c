@@ -93,28 +93,6 @@ static int number_all(struct events_walk *walk)
 	return r;
 }
 
-/* What the regions of probes are is known where they were entered. */
-static int find_kinds(struct events_walk *walk)
-{
-	walk->kinds = calloc(walk->node_count, 1);
-	if (!walk->kinds)
-		return HYB_ENOMEM;
-	for (size_t l = 0; l < walk->location_count; l++) {
-		const struct hyb_location_info *info = walk->locations[l].info;
-
-		for (size_t i = 1; i < info->node_count; i++) {
-			const struct hyb_node_info *node = &info->nodes[i];
-			uint8_t *kind = &walk->kinds[walk->locations[l].own[i]];
-
-			if (node->type == HYB_TYPE_FUNCTION)
-				*kind = HYB_REGION_FUNCTION;
-			else if (node->type == HYB_TYPE_REGION)
-				*kind = (uint8_t)(node->region->mpi ? HYB_REGION_MPI : node->region->kind);
-		}
-	}
-	return 0;
-}
-
 static int make(const struct convert_job *job, enum profile_mode mode, struct events_walk *walk,
 	struct hyb_error *err)
 {
@@ -128,8 +106,9 @@ static int make(const struct convert_job *job, enum profile_mode mode, struct ev
 		return r;
 	walk->nodes = profile_nodes(walk->profile);
 	walk->node_count = profile_count(walk->profile);
-	if (list_locations(walk) || weave_tree_make(&walk->tree, walk->nodes, walk->node_count) ||
-		number_all(walk) || find_kinds(walk))
+	walk->kinds = convert_region_kinds(walk->profile);
+	if (!walk->kinds || list_locations(walk) ||
+		weave_tree_make(&walk->tree, walk->nodes, walk->node_count) || number_all(walk))
 		return convert_no_memory(err);
 	return convert_check(job, err);
 }

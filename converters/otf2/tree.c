@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "converters/otf2/state.h"
+#include "converters/formats.h"
 #include "format/format.h"
 #include "session/session.h"
 
@@ -50,7 +51,7 @@ static void describe_frame(const struct profile_node *node, struct otf2_region *
 	region->role = made_up ? OTF2_REGION_ROLE_ARTIFICIAL : OTF2_REGION_ROLE_FUNCTION;
 }
 
-/* `kind`: 1 + enum hyb_region_kind of a probe, 0: not known. ROW_NONE when memory is out. */
+/* `kind`: enum hyb_region_kind of a probe, 0: not known. ROW_NONE when memory is out. */
 static uint32_t region_of(struct otf2 *o, const struct profile_node *node, unsigned kind)
 {
 	bool probe = node->kind == PROFILE_PROBE;
@@ -59,7 +60,7 @@ static uint32_t region_of(struct otf2 *o, const struct profile_node *node, unsig
 		.module = node->module,
 		.line = probe ? node->line : node->declared,
 		.probe = probe,
-		.kind = kind ? kind - 1 : 0};
+		.kind = kind};
 	size_t count = o->regions.count;
 	uint32_t row = row_map_number(&o->regions, &key);
 
@@ -70,29 +71,10 @@ static uint32_t region_of(struct otf2 *o, const struct profile_node *node, unsig
 	return row;
 }
 
-/* What the regions of probes are is known where they were entered. */
-static uint8_t *find_kinds(const struct otf2 *o)
-{
-	uint8_t *kinds = calloc(o->node_count, 1);
-
-	for (size_t l = 0; kinds && l < o->location_count; l++) {
-		const struct otf2_location *location = &o->locations[l];
-		const struct hyb_node_info *nodes = location->info->nodes;
-
-		for (size_t i = 1; i < location->info->node_count; i++)
-			if (nodes[i].type == HYB_TYPE_REGION)
-				kinds[location->own[i]] =
-					(uint8_t)((nodes[i].region->mpi ? HYB_REGION_MPI
-									: nodes[i].region->kind) +
-						  1);
-	}
-	return kinds;
-}
-
 /* 0 or HYB_ENOMEM. */
 static int make_arrays(struct otf2 *o)
 {
-	uint8_t *kinds = find_kinds(o);
+	uint8_t *kinds = convert_region_kinds(o->profile);
 	int r = 0;
 
 	o->regions = (struct row_map){
