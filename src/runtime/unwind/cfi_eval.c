@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "cfi.h"
+#include "cfi_read.h"
 #include "runtime/memory.h"
 
 #define MAX_STACK 16
@@ -29,50 +30,24 @@ bool cfi_read_slow(struct cfi_stack *stack, uintptr_t at, uint64_t *ret_v)
 }
 
 struct evaluator {
-	const uint8_t *p, *end;
+	struct reader code;
 	uint64_t value[MAX_STACK];
 	unsigned depth;
-	bool failed;
 	const struct cfi_regs *regs;
 	struct cfi_stack *stack;
 };
 
-static uint64_t fixed(struct evaluator *e, unsigned size, bool is_signed)
+static uint64_t take_signed(struct reader *r, unsigned size)
 {
-	uint64_t v = 0;
+	uint64_t v = take(r, size), sign = 1ull << (8 * size - 1);
 
-	if ((size_t)(e->end - e->p) < size) {
-		e->failed = true;
-		return 0;
-	}
-	memcpy(&v, e->p, size);
-	e->p += size;
-	if (is_signed && size < 8 && v >> (8 * size - 1))
-		v |= ~0ull << (8 * size);
-	return v;
-}
-
-static uint64_t leb(struct evaluator *e, bool is_signed)
-{
-	uint64_t v = 0;
-	unsigned shift = 0;
-	uint8_t b;
-
-	do {
-		b = (uint8_t)fixed(e, 1, false);
-		if (shift < 64)
-			v |= (uint64_t)(b & 0x7f) << shift;
-		shift += 7;
-	} while (b & 0x80 && !e->failed);
-	if (is_signed && shift < 64 && b & 0x40)
-		v |= ~0ull << shift;
-	return v;
+	return (v ^ sign) - sign;
 }
 
 static void push(struct evaluator *e, uint64_t v)
 {
 	if (e->depth == MAX_STACK)
-		e->failed = true;
+		e->code.failed = true;
 	else
 		e->value[e->depth++] = v;
 }
@@ -80,16 +55,24 @@ static void push(struct evaluator *e, uint64_t v)
 static uint64_t pop(struct evaluator *e)
 {
 	if (!e->depth) {
-		e->failed = true;
+		e->code.failed = true;
 		return 0;
 	}
 	return e->value[--e->depth];
 }
 
+/* Of 1, 2, 4 or 8 bytes; odd ones have a sign. */
+static void push_constant(struct evaluator *e, uint8_t op)
+{
+	unsigned size = 1u << (op - DW_OP_const1u) / 2;
+
+	push(e, (op - DW_OP_const1u) % 2 ? take_signed(&e->code, size) : take(&e->code, size));
+}
+
 static void push_register(struct evaluator *e, uint64_t reg, int64_t offset)
 {
 	if (reg >= ARCH_REGISTERS || !(e->regs->known >> reg & 1))
-		e->failed = true;
+		e->code.failed = true;
 	else
 		push(e, e->regs->value[reg] + (uint64_t)offset);
 }
@@ -146,7 +129,7 @@ static void binary(struct evaluator *e, uint8_t op)
 		v = sa < sb;
 		break;
 	default:
-		e->failed = true;
+		e->code.failed = true;
 	}
 	push(e, v);
 }
@@ -156,7 +139,7 @@ static void dereference(struct evaluator *e, unsigned size)
 	uint64_t v = 0;
 
 	if (size > 8 || !cfi_read_slow(e->stack, pop(e), &v))
-		e->failed = true;
+		e->code.failed = true;
 	push(e, size < 8 ? v & ((1ull << (8 * size)) - 1) : v);
 }
 
@@ -166,35 +149,13 @@ static void operation(struct evaluator *e, uint8_t op)
 
 	switch (op) {
 	case DW_OP_addr:
-		push(e, fixed(e, 8, false));
-		break;
-	case DW_OP_const1u:
-		push(e, fixed(e, 1, false));
-		break;
-	case DW_OP_const1s:
-		push(e, fixed(e, 1, true));
-		break;
-	case DW_OP_const2u:
-		push(e, fixed(e, 2, false));
-		break;
-	case DW_OP_const2s:
-		push(e, fixed(e, 2, true));
-		break;
-	case DW_OP_const4u:
-		push(e, fixed(e, 4, false));
-		break;
-	case DW_OP_const4s:
-		push(e, fixed(e, 4, true));
-		break;
-	case DW_OP_const8u:
-	case DW_OP_const8s:
-		push(e, fixed(e, 8, false));
+		push(e, take(&e->code, 8));
 		break;
 	case DW_OP_constu:
-		push(e, leb(e, false));
+		push(e, uleb(&e->code));
 		break;
 	case DW_OP_consts:
-		push(e, leb(e, true));
+		push(e, (uint64_t)sleb(&e->code));
 		break;
 	case DW_OP_dup:
 		a = pop(e), push(e, a), push(e, a);
@@ -212,7 +173,7 @@ static void operation(struct evaluator *e, uint8_t op)
 		dereference(e, 8);
 		break;
 	case DW_OP_deref_size:
-		dereference(e, (unsigned)fixed(e, 1, false));
+		dereference(e, (unsigned)take(&e->code, 1));
 		break;
 	case DW_OP_neg:
 		push(e, -pop(e));
@@ -221,23 +182,23 @@ static void operation(struct evaluator *e, uint8_t op)
 		push(e, ~pop(e));
 		break;
 	case DW_OP_plus_uconst:
-		a = leb(e, false), push(e, pop(e) + a);
+		a = uleb(&e->code), push(e, pop(e) + a);
 		break;
 	case DW_OP_bregx:
-		a = leb(e, false), push_register(e, a, (int64_t)leb(e, true));
+		a = uleb(&e->code), push_register(e, a, sleb(&e->code));
 		break;
 	case DW_OP_nop:
 		break;
 	case DW_OP_skip:
 	case DW_OP_bra:
-		a = fixed(e, 2, true);
+		a = take_signed(&e->code, 2);
 		if ((op == DW_OP_skip || pop(e)) && (int64_t)a > 0) { /* backwards: a loop, refused */
-			if (a > (uint64_t)(e->end - e->p))
-				e->failed = true;
+			if (a > (uint64_t)(e->code.end - e->code.p))
+				e->code.failed = true;
 			else
-				e->p += a;
+				e->code.p += a;
 		} else if ((int64_t)a < 0)
-			e->failed = true;
+			e->code.failed = true;
 		break;
 	default:
 		binary(e, op);
@@ -247,23 +208,25 @@ static void operation(struct evaluator *e, uint8_t op)
 bool cfi_evaluate(const uint8_t *p, size_t length, const struct cfi_regs *regs, struct cfi_stack *stack,
 	const uint64_t *initial, uint64_t *ret_v)
 {
-	struct evaluator e = {.p = p, .end = p + length, .regs = regs, .stack = stack};
+	struct evaluator e = {.code = {.p = p, .end = p + length}, .regs = regs, .stack = stack};
 	uint64_t v;
 
 	if (initial)
 		push(&e, *initial);
-	while (e.p < e.end && !e.failed) {
-		uint8_t op = *e.p++;
+	while (e.code.p < e.code.end && !e.code.failed) {
+		uint8_t op = *e.code.p++;
 
 		if (op >= DW_OP_lit0 && op <= DW_OP_lit31)
 			push(&e, op - DW_OP_lit0);
+		else if (op >= DW_OP_const1u && op <= DW_OP_const8s)
+			push_constant(&e, op);
 		else if (op >= DW_OP_breg0 && op <= DW_OP_breg31)
-			push_register(&e, op - DW_OP_breg0, (int64_t)leb(&e, true));
+			push_register(&e, op - DW_OP_breg0, sleb(&e.code));
 		else
 			operation(&e, op);
 	}
 	v = pop(&e);
-	if (e.failed)
+	if (e.code.failed)
 		return false;
 	*ret_v = v;
 	return true;
