@@ -5,6 +5,7 @@
 #include "converters/formats.h"
 #include "profile/metrics/figures.h"
 #include "base/error.h"
+#include "base/wrap.h"
 #include "session/session.h"
 
 static int find_metric(const char *name, struct convert_profile *p, struct hyb_error *err)
@@ -111,7 +112,7 @@ static void give(struct convert_profile *p, uint32_t from, uint32_t to)
 	p->kept[to].sent += n->sent;
 	p->kept[to].received += n->received;
 	for (size_t k = 0; values && k < p->metric_count; k++) {
-		sums[k].exclusive = (int64_t)((uint64_t)sums[k].exclusive + (uint64_t)values[k].exclusive);
+		wrap_add(&sums[k].exclusive, values[k].exclusive);
 		sums[k].samples += values[k].samples;
 	}
 }

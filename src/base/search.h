@@ -6,18 +6,20 @@
 #include <stdint.h>
 
 /* For qsort(): the least first. */
+#define COMPARE(a_, b_) (((a_) > (b_)) - ((a_) < (b_)))
+
 static inline int compare_u32(const void *pa, const void *pb)
 {
 	uint32_t a = *(const uint32_t *)pa, b = *(const uint32_t *)pb;
 
-	return (a > b) - (a < b);
+	return COMPARE(a, b);
 }
 
 static inline int compare_u64(const void *pa, const void *pb)
 {
 	uint64_t a = *(const uint64_t *)pa, b = *(const uint64_t *)pb;
 
-	return (a > b) - (a < b);
+	return COMPARE(a, b);
 }
 
 /* How many of `count_` sorted items are in front of what is searched: those for whose index `i_` the

@@ -1,6 +1,7 @@
 /* hybrid-dump: threads, nodes and trace records, as they lie in the file. */
 #include "format/words.h"
 #include "base/path.h"
+#include "base/wrap.h"
 #include "dump.h"
 
 /* -------------------------------------------------------------- locations */
@@ -284,7 +285,7 @@ static void show_growth(
 	if (r->kind == HYB_RECORD_SAMPLE && r->flags & HYB_SAMPLE_FIRST && trace->layout.since)
 		out_list(out, "since_values", r->since_values, count);
 	for (size_t i = 0; i < count; i++)
-		growth[i] = (int64_t)((uint64_t)trace->values[i] - (uint64_t)before->values[i]);
+		growth[i] = wrap_sub(trace->values[i], before->values[i]);
 	out_list(out, "growth", growth, count);
 }
 

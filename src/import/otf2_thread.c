@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/wrap.h"
 
 #define FRAMES_MOST 4096u /* of a calling context: more are a circle */
 #define PENDING_MOST 65536u
@@ -272,8 +273,7 @@ static void add_growth(struct import *im, const struct thread_open *open)
 	int64_t *values = hyb_write_values(im->nodes[open->node].node);
 
 	for (uint32_t i = 0; i < im->d->metric_count; i++)
-		values[i] =
-			(int64_t)((uint64_t)values[i] + (uint64_t)im->values[i] - (uint64_t)open->values[i]);
+		wrap_add(&values[i], wrap_sub(im->values[i], open->values[i]));
 }
 
 static void leave_top(struct import *im)

@@ -254,8 +254,6 @@ int images_merge(struct images *images, struct blob_reader *from, struct strings
 
 /* -------------------------------------------------------------- relating */
 
-#define COMPARE(a, b) (((a) > (b)) - ((a) < (b)))
-
 static int compare_places(const struct image *a, const struct image *b)
 {
 	return a->experiment != b->experiment ? COMPARE(a->experiment, b->experiment)

@@ -1,3 +1,4 @@
+#include "base/wrap.h"
 #include "reader/metrics.h"
 
 #include <stdlib.h>
@@ -6,17 +7,6 @@
 
 static const int64_t no_values[HYB_METRICS_MAX];
 static const uint64_t no_overflows[HYB_METRICS_MAX];
-
-/* Values are added as unsigned numbers, since the sums may leave the range of signed ones. */
-static void add(int64_t *to, int64_t value)
-{
-	*to = (int64_t)((uint64_t)*to + (uint64_t)value);
-}
-
-static int64_t difference(int64_t a, int64_t b)
-{
-	return (int64_t)((uint64_t)a - (uint64_t)b);
-}
 
 /* ------------------------------------------------------------------ chunks */
 
@@ -147,10 +137,10 @@ void metrics_add_open(struct metrics *m, struct hyb_node_info *nodes, uint32_t i
 	if (level >= m->levels)
 		return;
 	for (size_t i = 0; i < width; i++) {
-		int64_t grown = difference(m->last[i], m->entered[level * width + i]);
+		int64_t grown = wrap_sub(m->last[i], m->entered[level * width + i]);
 
 		if (grown > 0 || metrics[i].level)
-			add(&values[i], grown);
+			wrap_add(&values[i], grown);
 	}
 	m->open[m->open_count++] = index;
 }
@@ -179,7 +169,7 @@ int metrics_finish(const struct metrics *m, const struct hyb_location_info *info
 			if (open[i] && !metrics[k].level && values[k] < below[i * width + k])
 				values[k] = below[i * width + k];
 			if (i)
-				add(&below[above * width + k], values[k]);
+				wrap_add(&below[above * width + k], values[k]);
 		}
 	}
 	error = below && open ? HYB_OK : HYB_ENOMEM;

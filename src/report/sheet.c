@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/wrap.h"
 #include "profile/metrics/columns_ask.h"
 
 /* ----------------------------------------------------- what is asked for */
@@ -261,8 +262,7 @@ int sheet_sum_hidden(struct sheet *s, const struct walker *w, uint32_t parent)
 			continue;
 		s->rest.inclusive += sheet_values(s, child).inclusive;
 		for (size_t k = 0; s->values && k < s->metrics; k++)
-			sum[k].inclusive = (int64_t)((uint64_t)sum[k].inclusive +
-						     (uint64_t)s->values[child * s->metrics + k].inclusive);
+			wrap_add(&sum[k].inclusive, s->values[child * s->metrics + k].inclusive);
 	}
 	columns_evaluate(s->set, sum, (double)s->rest.inclusive / 1e9, 0,
 		s->inclusive + s->count * s->set->count, s->exclusive + s->count * s->set->count);

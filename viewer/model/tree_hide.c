@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/path.h"
+#include "base/wrap.h"
 #include "profile/metrics/metric_sums.h"
 #include "profile/views/tree.h"
 
@@ -119,7 +120,7 @@ struct making {
 static void add_metrics(struct profile_value *to, const struct profile_value *from, size_t metrics)
 {
 	for (size_t k = 0; k < metrics; k++) {
-		to[k].exclusive = (int64_t)((uint64_t)to[k].exclusive + (uint64_t)from[k].exclusive);
+		wrap_add(&to[k].exclusive, from[k].exclusive);
 		to[k].samples += from[k].samples;
 	}
 }

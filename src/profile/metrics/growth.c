@@ -1,4 +1,5 @@
 #include "profile/metrics/growth.h"
+#include "base/wrap.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -20,17 +21,6 @@ struct rate {
 	int64_t grown;
 	uint64_t readings;
 };
-
-/* Sums of numbers that may be anything: they wrap around. */
-static void add_to(int64_t *to, int64_t value)
-{
-	*to = (int64_t)((uint64_t)*to + (uint64_t)value);
-}
-
-static int64_t difference(int64_t a, int64_t b)
-{
-	return (int64_t)((uint64_t)a - (uint64_t)b);
-}
 
 /* -------------------------------------------------------------- reading */
 
@@ -82,7 +72,7 @@ static int grew(struct growth *g, uint32_t from, uint32_t to, const int64_t *bef
 		return HYB_ENOMEM;
 	row->readings++;
 	for (size_t k = 0; k < g->location->process->metric_count; k++)
-		add_to(&row->grown[k], difference(now[k], before[k]));
+		wrap_add(&row->grown[k], wrap_sub(now[k], before[k]));
 	return 0;
 }
 
@@ -109,7 +99,7 @@ static int take_sample(struct growth *g, const struct hyb_event *e)
 	if (e->since_values && e->since != HYB_TIME_UNKNOWN &&
 		(g->from == NOWHERE || e->time - e->since > g->time)) {
 		for (size_t k = 0; k < g->location->process->metric_count; k++)
-			entered[k] = difference(e->values[k], e->since_values[k]);
+			entered[k] = wrap_sub(e->values[k], e->since_values[k]);
 		r = take(g, nodes[probe].parent, probe, e->time - e->since, entered);
 	}
 	return r ? r : take(g, e->node, e->node, e->time, e->values);
@@ -198,16 +188,16 @@ static void find_rates(struct work *w)
 		const struct between *row = row_at(g, i);
 		struct rate *rate = &w->rates[common_node(g->tree, row->from, row->to, &a, &b)];
 
-		add_to(&rate->grown, row->grown[w->metric]);
+		wrap_add(&rate->grown, row->grown[w->metric]);
 		rate->readings += row->readings;
-		add_to(&w->sums[row->probe], row->grown[w->metric]);
+		wrap_add(&w->sums[row->probe], row->grown[w->metric]);
 	}
 	for (size_t i = g->tree->count; i-- > 1;) {
 		struct rate *above = &w->rates[g->tree->nodes[i].parent];
 
 		if (g->tree->nodes[i].kind == PROFILE_PROBE) /* what is its own is not the caller's */
 			continue;
-		add_to(&above->grown, w->rates[i].grown);
+		wrap_add(&above->grown, w->rates[i].grown);
 		above->readings += w->rates[i].readings;
 	}
 	for (uint32_t i = g->location->node_count; i-- > 1;) {
@@ -215,8 +205,8 @@ static void find_rates(struct work *w)
 
 		if (g->location->nodes[i].probe != i)
 			continue;
-		add_to(above, w->unread[i]);
-		add_to(above, difference(w->exclusive[i], w->sums[i]));
+		wrap_add(above, w->unread[i]);
+		wrap_add(above, wrap_sub(w->exclusive[i], w->sums[i]));
 	}
 }
 
@@ -241,12 +231,12 @@ static void split(const struct rate *a, const struct rate *b, uint64_t readings,
 	if (!a->readings && !b->readings)
 		of_a = of_b = 0;
 	else if (!a->readings)
-		of_a = difference(grown, of_b);
+		of_a = wrap_sub(grown, of_b);
 	else if (!b->readings)
-		of_b = difference(grown, of_a);
+		of_b = wrap_sub(grown, of_a);
 	else if (of_a || of_b) {
 		of_a = (int64_t)((double)grown * ((double)of_a / ((double)of_a + (double)of_b)));
-		of_b = difference(grown, of_a);
+		of_b = wrap_sub(grown, of_a);
 	}
 	*ret_a = of_a;
 	*ret_b = of_b;
@@ -271,7 +261,7 @@ static int64_t part_of(const struct work *w, uint32_t probe, int64_t grown)
 
 static int put(struct work *w, uint32_t probe, uint32_t node, int64_t amount)
 {
-	add_to(&w->placed[probe], amount);
+	wrap_add(&w->placed[probe], amount);
 	return amount ? w->add(w->data, node, amount) : 0;
 }
 
@@ -293,7 +283,7 @@ static int place_row(struct work *w, const struct between *row)
 	r = put(w, row->probe, row->from, of_from);
 	if (!r)
 		r = put(w, row->probe, row->to, of_to);
-	return r ? r : put(w, row->probe, common, difference(difference(grown, of_from), of_to));
+	return r ? r : put(w, row->probe, common, wrap_sub(wrap_sub(grown, of_from), of_to));
 }
 
 static int place_all(struct work *w)
@@ -304,7 +294,7 @@ static int place_all(struct work *w)
 	for (size_t i = 0; !r && i < g->between.count; i++)
 		r = place_row(w, row_at(g, i));
 	for (uint32_t i = 0; !r && i < g->location->node_count; i++) {
-		int64_t rest = difference(w->exclusive[i], w->placed[i]);
+		int64_t rest = wrap_sub(w->exclusive[i], w->placed[i]);
 
 		if (rest)
 			r = w->add(w->data, g->own[i], rest);

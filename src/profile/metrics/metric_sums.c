@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/wrap.h"
 #include "format/format.h"
 #include "profile/metrics/growth.h"
 #include "profile/times.h"
@@ -292,14 +293,10 @@ void metric_sums_sum(
 {
 	for (size_t v = 0; v < count * metrics; v++)
 		values[v].inclusive = values[v].exclusive;
-	/* numbers of a damaged file may wrap, which signed ones must not */
 	for (size_t i = count; i-- > 1;)
-		for (size_t k = 0; k < metrics; k++) {
-			struct profile_value *above = &values[nodes[i].parent * metrics + k];
-
-			above->inclusive = (int64_t)((uint64_t)above->inclusive +
-						     (uint64_t)values[i * metrics + k].inclusive);
-		}
+		for (size_t k = 0; k < metrics; k++)
+			wrap_add(&values[nodes[i].parent * metrics + k].inclusive,
+				values[i * metrics + k].inclusive);
 }
 
 int metric_sums_finish(struct metric_sums *metrics, const struct tree *tree, const uint32_t *probe)

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "format/format.h"
+#include "base/search.h"
 
 void mpi_init(struct mpi *mpi)
 {
@@ -291,15 +292,10 @@ int mpi_add_process(struct mpi *mpi, struct strings *strings, const struct hyb_p
 
 /* ----------------------------------------------------------------- order */
 
-static int compare(uint64_t a, uint64_t b)
-{
-	return (a > b) - (a < b);
-}
-
 static int compare_functions(const void *pa, const void *pb)
 {
 	const struct profile_function *a = pa, *b = pb;
-	int d = compare(b->time, a->time);
+	int d = COMPARE(b->time, a->time);
 
 	return d ? d : strcmp(a->name, b->name);
 }
@@ -307,47 +303,47 @@ static int compare_functions(const void *pa, const void *pb)
 static int compare_ranks(const void *pa, const void *pb)
 {
 	const struct profile_rank *a = pa, *b = pb;
-	int d = compare(a->world, b->world);
+	int d = COMPARE(a->world, b->world);
 
-	return d ? d : compare(a->rank, b->rank);
+	return d ? d : COMPARE(a->rank, b->rank);
 }
 
 static int compare_flows(const void *pa, const void *pb)
 {
 	const struct profile_flow *a = pa, *b = pb;
-	int d = compare(a->world, b->world);
+	int d = COMPARE(a->world, b->world);
 
 	if (!d)
-		d = compare(a->from, b->from);
+		d = COMPARE(a->from, b->from);
 	if (!d)
-		d = compare(a->to, b->to);
-	return d ? d : compare(a->kind, b->kind);
+		d = COMPARE(a->to, b->to);
+	return d ? d : COMPARE(a->kind, b->kind);
 }
 
 static int compare_volumes(const void *pa, const void *pb)
 {
 	const struct profile_volume *a = pa, *b = pb;
-	int d = compare(a->world, b->world);
+	int d = COMPARE(a->world, b->world);
 
 	if (!d)
-		d = compare(a->handle, b->handle);
+		d = COMPARE(a->handle, b->handle);
 	if (!d)
-		d = compare(a->message, b->message);
-	return d ? d : compare(a->size_class, b->size_class);
+		d = COMPARE(a->message, b->message);
+	return d ? d : COMPARE(a->size_class, b->size_class);
 }
 
 static int compare_handles(const void *pa, const void *pb)
 {
 	const struct profile_handle *a = pa, *b = pb;
-	int d = compare(a->world, b->world);
+	int d = COMPARE(a->world, b->world);
 
 	if (!d)
-		d = compare(a->type, b->type);
+		d = COMPARE(a->type, b->type);
 	if (!d)
-		d = compare(b->size, a->size);
+		d = COMPARE(b->size, a->size);
 	if (!d)
 		d = strcmp(a->name, b->name);
-	return d ? d : compare(a->identity, b->identity);
+	return d ? d : COMPARE(a->identity, b->identity);
 }
 
 void mpi_finish(struct mpi *mpi)

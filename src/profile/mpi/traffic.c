@@ -1,4 +1,5 @@
 #include "profile/mpi/traffic.h"
+#include "base/search.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -69,26 +70,21 @@ struct profile_side traffic_of(const struct profile_flow *f)
 	return (struct profile_side){more->messages, more->bytes, f->sent.time + f->received.time};
 }
 
-static int more_first(uint64_t a, uint64_t b)
-{
-	return (a < b) - (a > b);
-}
-
 static int compare_flows(const void *pa, const void *pb)
 {
 	const struct profile_flow *a = pa, *b = pb;
 	struct profile_side x = traffic_of(a), y = traffic_of(b);
-	int d = more_first(x.bytes, y.bytes);
+	int d = COMPARE(y.bytes, x.bytes);
 
 	if (!d)
-		d = more_first(x.messages, y.messages);
+		d = COMPARE(y.messages, x.messages);
 	if (!d)
-		d = more_first(b->world, a->world);
+		d = COMPARE(a->world, b->world);
 	if (!d)
-		d = more_first(b->from, a->from);
+		d = COMPARE(a->from, b->from);
 	if (!d)
-		d = more_first(b->to, a->to);
-	return d ? d : more_first(b->kind, a->kind);
+		d = COMPARE(a->to, b->to);
+	return d ? d : COMPARE(a->kind, b->kind);
 }
 
 struct profile_flow *traffic_largest(const struct profile_flow *flows, size_t count)
@@ -143,10 +139,10 @@ void traffic_sum_sizes(const struct profile *profile, struct traffic_sizes *ret)
 static int compare_handles(const void *pa, const void *pb)
 {
 	const struct traffic_handle *a = pa, *b = pb;
-	int d = more_first(a->sent + a->received, b->sent + b->received);
+	int d = COMPARE(b->sent + b->received, a->sent + a->received);
 
 	if (!d)
-		d = more_first(a->messages, b->messages);
+		d = COMPARE(b->messages, a->messages);
 	/* the profile has them in an order of its own */
 	return d ? d : (a->handle > b->handle) - (a->handle < b->handle);
 }
@@ -155,9 +151,9 @@ static int compare_identities(const void *pa, const void *pb)
 {
 	const struct profile_handle *a = *(const struct profile_handle *const *)pa;
 	const struct profile_handle *b = *(const struct profile_handle *const *)pb;
-	int d = more_first(b->world, a->world);
+	int d = COMPARE(a->world, b->world);
 
-	return d ? d : more_first(b->identity, a->identity);
+	return d ? d : COMPARE(a->identity, b->identity);
 }
 
 /* All handles by world and identity, to be freed; NULL when memory is out. */

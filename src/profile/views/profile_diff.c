@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/strings.h"
+#include "base/wrap.h"
 #include "profile/same_files.h"
 #include "profile/views/tree.h"
 
@@ -291,8 +292,8 @@ static struct profile_value *add_metrics(
 			struct profile_value *to = &values[side->map[i] * diff->metric_count + k];
 			const struct profile_value *from = &all[i * count + at[k]];
 
-			to->inclusive = (int64_t)((uint64_t)to->inclusive + (uint64_t)from->inclusive);
-			to->exclusive = (int64_t)((uint64_t)to->exclusive + (uint64_t)from->exclusive);
+			wrap_add(&to->inclusive, from->inclusive);
+			wrap_add(&to->exclusive, from->exclusive);
 			to->samples += from->samples;
 		}
 	return values;

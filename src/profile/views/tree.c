@@ -1,4 +1,5 @@
 #include "profile/views/tree.h"
+#include "base/search.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -133,11 +134,6 @@ static uint64_t sort_value(const struct profile_node *n, enum profile_sort sort)
 	return n->inclusive;
 }
 
-static int more_first(uint64_t a, uint64_t b)
-{
-	return (a < b) - (a > b);
-}
-
 static int compare_names(const struct profile_node *a, const struct profile_node *b)
 {
 	int d = strcmp(a->name, b->name);
@@ -147,9 +143,9 @@ static int compare_names(const struct profile_node *a, const struct profile_node
 	if (!d)
 		d = strcmp(a->module, b->module);
 	if (!d)
-		d = (a->line > b->line) - (a->line < b->line);
+		d = COMPARE(a->line, b->line);
 	if (!d)
-		d = (a->kind > b->kind) - (a->kind < b->kind);
+		d = COMPARE(a->kind, b->kind);
 	return d ? d : a->guess - b->guess;
 }
 
@@ -164,11 +160,11 @@ static int compare_siblings(const void *pa, const void *pb, void *data)
 	if (a->place != b->place)
 		return a->place - 1 < b->place - 1 ? -1 : 1;
 	if (o->weight)
-		d = more_first(o->weight[ia], o->weight[ib]);
+		d = COMPARE(o->weight[ib], o->weight[ia]);
 	else
-		d = more_first(sort_value(a, o->sort), sort_value(b, o->sort));
+		d = COMPARE(sort_value(b, o->sort), sort_value(a, o->sort));
 	if (!d)
-		d = more_first(a->inclusive, b->inclusive);
+		d = COMPARE(b->inclusive, a->inclusive);
 	return d ? d : compare_names(a, b);
 }
 

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "profile/state.h"
+#include "base/wrap.h"
 
 /* What a node is called where lines of one function are one thing. */
 static struct profile_node as_function(const struct profile_node *n)
@@ -92,11 +93,6 @@ static struct profile_node row_identity(const struct flat *flat, uint32_t i)
 	}
 	/* all below a thread's node is that thread's; row_of has the rows of nodes in front */
 	return n->parent ? flat->table.nodes[flat->row_of[n->parent]] : *n;
-}
-
-static void wrap_add(int64_t *to, int64_t value)
-{
-	*to = (int64_t)((uint64_t)*to + (uint64_t)value);
 }
 
 /* What belongs to a thing alone. */
