@@ -5,12 +5,16 @@
 #include "converters/formats.h"
 #include "profile/metrics/figures.h"
 #include "base/error.h"
+#include "base/nearest.h"
 #include "base/wrap.h"
+#include "format/format.h"
 #include "session/session.h"
 
 static int find_metric(const char *name, struct convert_profile *p, struct hyb_error *err)
 {
-	char known[300] = "time";
+	char known[300] = "time", similar[200] = "";
+	const char *names[HYB_METRICS_MAX]; /* files of several runs may have more together */
+	size_t count = 0;
 
 	p->weight = SIZE_MAX;
 	if (!name || !strcmp(name, "time"))
@@ -23,8 +27,12 @@ static int find_metric(const char *name, struct convert_profile *p, struct hyb_e
 			return HYB_OK;
 		}
 		snprintf(known + n, sizeof(known) - n, ", %s", p->metrics[i].name);
+		if (count < HYB_METRICS_MAX)
+			names[count++] = p->metrics[i].name;
 	}
-	return error_set(err, HYB_EFORMAT, "--metric %.100s was not measured; measured are %s", name, known);
+	nearest_put(similar, sizeof(similar), name, names, count);
+	return error_set(err, HYB_EFORMAT, "--metric %.100s was not measured%s; measured are %s", name,
+		similar, known);
 }
 
 uint64_t convert_own(const struct convert_profile *p, uint32_t node)

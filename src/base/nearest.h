@@ -5,10 +5,12 @@
 #include <ctype.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
+#define NEAREST_MOST 3u /* names that a message suggests */
 #define NEAREST_LONGEST 255u /* letters of a name that are compared */
 
 /* Letters to be changed, added or left out to make `a` of `b`, whatever their case. */
@@ -37,10 +39,15 @@ static inline unsigned nearest_distance(const char *a, const char *b)
 	return row[m];
 }
 
-/* The edit distance of `name` from what was written; 0 also if `name` contains it. */
+/* The edit distance of `name`, or of what stands in it behind "::", from what was written; 0 also if `name`
+ * contains it. */
 static inline unsigned nearest_score(const char *written, const char *name)
 {
-	return strcasestr(name, written) ? 0 : nearest_distance(written, name);
+	const char *behind = strstr(name, "::");
+	unsigned whole = nearest_distance(written, name),
+		 part = behind ? nearest_distance(written, behind + 2) : whole;
+
+	return strcasestr(name, written) ? 0 : whole < part ? whole : part;
 }
 
 /*
@@ -67,6 +74,19 @@ static inline size_t nearest_names(
 		found += found < most;
 	}
 	return found;
+}
+
+/* Appends "; similar: A, B" to the text of `size` bytes, if there are such names. Whether there are. */
+static inline bool nearest_put(
+	char *text, size_t size, const char *written, const char *const *names, size_t count)
+{
+	size_t near[NEAREST_MOST], found = nearest_names(written, names, count, near, NEAREST_MOST),
+				   used = strlen(text);
+
+	for (size_t i = 0; i < found && used < size; i++)
+		used += (size_t)snprintf(
+			text + used, size - used, "%s%.100s", i ? ", " : "; similar: ", names[near[i]]);
+	return found > 0;
 }
 
 #endif

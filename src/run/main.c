@@ -314,16 +314,12 @@ static void fill_standard_descriptors(void)
 static int look(struct run *run)
 {
 	struct checked parts = {run->tools.library, run->tools.mpi, run->tools.papi};
-	const char *filter = run->options.metric_filter;
 
 	if (run->options.mode == MODE_CHECK)
 		return check(&parts, &run->options, *run->options.command ? &run->program : NULL)
 			       ? EXIT_SUCCESS
 			       : EXIT_SETUP;
-	if (metrics_show(filter, run->tools.papi))
-		return EXIT_SUCCESS;
-	message("--list-metrics %s: no metric has that in its name or description", filter);
-	return EXIT_SETUP;
+	return metrics_show(run->options.metric_filter, run->tools.papi) ? EXIT_SUCCESS : EXIT_SETUP;
 }
 
 /* The directory, and in it what stands there before the program starts. 0, or -1 after a line on stderr. */

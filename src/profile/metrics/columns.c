@@ -9,7 +9,6 @@
 #include "base/array.h"
 #include "base/nearest.h"
 
-#define NEAREST_MAX 3u
 #define LISTED_MAX 20u /* names in a message */
 
 __attribute__((format(printf, 2, 3))) static int fail(struct column_error *error, const char *format, ...)
@@ -211,7 +210,7 @@ int columns_define_line(
 static int fail_unknown(
 	const struct column_set *set, const char *name, size_t length, struct column_error *error)
 {
-	size_t near[NEAREST_MAX], count, used, size = sizeof(error->text);
+	size_t used, size = sizeof(error->text);
 	char written[120];
 	const char **names;
 	bool *ratios;
@@ -219,14 +218,9 @@ static int fail_unknown(
 	if (!list_names(set, &names, &ratios))
 		return fail(error, "out of memory");
 	snprintf(written, sizeof(written), "%.*s", (int)(length < 110 ? length : 110), name);
-	count = nearest_names(written, names, set->count, near, NEAREST_MAX);
-	used = (size_t)snprintf(error->text, size, "there is no metric %s", written);
-	for (size_t i = 0; i < count && used < size; i++)
-		used += (size_t)snprintf(error->text + used, size - used, "%s%.100s",
-			!i              ? "; nearest: "
-			: i + 1 < count ? ", "
-					: " and ",
-			names[near[i]]);
+	snprintf(error->text, size, "there is no metric %s", written);
+	nearest_put(error->text, size, written, names, set->count);
+	used = strlen(error->text);
 	for (size_t i = 0; i < set->count && i < LISTED_MAX && used < size; i++)
 		used += (size_t)snprintf(
 			error->text + used, size - used, "%s%.100s", i ? ", " : "; there are: ", names[i]);

@@ -12,7 +12,6 @@
 
 #define NESTED_MAX 50u /* parentheses */
 #define STACK_MAX (3 * NESTED_MAX + 3) /* a sum, a product and a factor wait at each level */
-#define NEAREST_MAX 3u
 
 enum operation { PUSH_NUMBER, PUSH_VALUE, ADD, SUBTRACT, MULTIPLY, DIVIDE, NEGATE };
 
@@ -100,21 +99,13 @@ static size_t find_exact(const struct parser *p, const char *name, size_t length
 
 static bool fail_unknown(struct parser *p, const char *name, size_t length)
 {
-	size_t near[NEAREST_MAX], count, used;
 	char written[120];
-	char *text = p->error->text;
 
 	snprintf(written, sizeof(written), "%.*s", (int)length, name);
-	count = nearest_names(written, p->names->names, p->names->count, near, NEAREST_MAX);
 	fail(p, "");
 	p->error->unknown = true;
-	used = (size_t)snprintf(text, sizeof(p->error->text), "there is no metric %.60s", written);
-	for (size_t i = 0; i < count && used < sizeof(p->error->text); i++)
-		used += (size_t)snprintf(text + used, sizeof(p->error->text) - used, "%s%s",
-			!i              ? "; nearest: "
-			: i + 1 < count ? ", "
-					: " and ",
-			p->names->names[near[i]]);
+	snprintf(p->error->text, sizeof(p->error->text), "there is no metric %.60s", written);
+	nearest_put(p->error->text, sizeof(p->error->text), written, p->names->names, p->names->count);
 	return false;
 }
 

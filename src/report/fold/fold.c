@@ -5,6 +5,8 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/nearest.h"
+#include "format/format.h"
 #include "report/sheet.h"
 
 struct making {
@@ -147,6 +149,9 @@ static int check_along(struct making *m)
 {
 	const char *wanted = m->inputs->options->fold_along;
 	bool known = !wanted, timely = !wanted;
+	const char *names[HYB_METRICS_MAX];
+	size_t count = 0;
+	char similar[256] = "";
 
 	for (size_t i = 0; i < m->inputs->quality.count; i++)
 		for (size_t p = 0; p < hyb_process_count(m->inputs->quality.items[i].experiment); p++) {
@@ -156,16 +161,20 @@ static int check_along(struct making *m)
 			for (size_t k = 0; wanted && k < process->metric_count; k++) {
 				const struct hyb_metric *metric = &process->metrics[k];
 
+				if (count < HYB_METRICS_MAX)
+					names[count++] = metric->name;
 				if (strcmp(metric->name, wanted) != 0)
 					continue;
 				known = true;
 				timely |= !metric->level && !strcmp(metric->unit, "ns");
 			}
 		}
-	if (!known)
+	if (!known) {
+		nearest_put(similar, sizeof(similar), wanted, names, count);
 		return error_set(m->err, HYB_EEMPTY,
-			"--fold-along %.200s: that was not measured; measure with hybrid-run -m %.200s",
-			wanted, wanted);
+			"--fold-along %.100s: that was not measured%s; measure with hybrid-run -m %.100s",
+			wanted, similar, wanted);
+	}
 	if (!timely)
 		return error_set(m->err, HYB_EEMPTY,
 			"--fold-along %.200s: that is no time; give one in ns, as perf::TASK-CLOCK", wanted);

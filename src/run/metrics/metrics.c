@@ -14,7 +14,6 @@
 #include <unistd.h>
 
 #define CLOCK_PERIOD_MIN 100000 /* ns, or cycles: about as often as --rate samples at most */
-#define NAMES_OFFERED 3
 #define NAMES_MAX 8192
 
 /* ----------------------------------------------------------------- options */
@@ -187,13 +186,9 @@ static bool is_own(const char *name, const char *library)
 	       (!*library && (is_bare(name) || !strncmp(name, "perf::", 6)));
 }
 
-/* `papi` may be NULL: none of its events were meant. */
-static void say_unknown(const struct hybrid_papi *papi, const char *name)
+void metrics_suggest(const struct hybrid_papi *papi, const char *name, char *text, size_t size)
 {
-	size_t near[NAMES_OFFERED], count;
 	static struct names names;
-	bool user = is_bare(name);
-	char text[NAMES_OFFERED * (METRIC_NAME_MAX + 8)] = "";
 	struct papi_event event;
 
 	for (size_t i = 0; i < METRIC_WORDS; i++)
@@ -202,16 +197,18 @@ static void say_unknown(const struct hybrid_papi *papi, const char *name)
 		collect(&names, &event);
 	if (papi)
 		papi->list(collect, &names);
-	count = nearest_names(name, names.list, names.count, near, NAMES_OFFERED);
-	for (size_t i = 0; i < count; i++)
-		snprintf(text + strlen(text), sizeof(text) - strlen(text), "%s%s",
-			!i              ? "; did you mean "
-			: i + 1 < count ? ", "
-					: " or ",
-			names.list[near[i]]);
-	message("%s: no such metric%s%s `hybrid-run --list-metrics` shows all%s%s", name, text,
-		count ? "?" : ";", user ? ", and a counter of the program's own is " METRIC_USER : "",
-		user ? name : "");
+	nearest_put(text, size, name, names.list, names.count);
+}
+
+/* `papi` may be NULL: none of its events were meant. */
+static void say_unknown(const struct hybrid_papi *papi, const char *name)
+{
+	char text[NEAREST_MOST * (METRIC_NAME_MAX + 8)] = "";
+	bool user = is_bare(name);
+
+	metrics_suggest(papi, name, text, sizeof(text));
+	message("%s: no such metric%s; `hybrid-run --list-metrics` shows all%s%s", name, text,
+		user ? ", and a counter of the program's own is " METRIC_USER : "", user ? name : "");
 }
 
 /* Whether it grows all the time that the thread runs, by a thousand and more in a microsecond. */

@@ -37,8 +37,11 @@ char *metrics_resolve(struct metrics *metrics, bool timed, const char *library, 
 /* PAPI, started; NULL after a line on stderr that begins with `what`. */
 const struct hybrid_papi *metrics_papi(const char *library, const char *what);
 
+/* Appends "; similar: A, B" to the text, of those that this machine has. `papi` may be NULL. */
+void metrics_suggest(const struct hybrid_papi *papi, const char *name, char *text, size_t size);
+
 /* Prints those that this machine has whose name or description has `filter` in it, if that is not NULL.
- * False: there is none. */
+ * False, after a line on stderr: there is none. */
 bool metrics_show(const char *filter, const char *library);
 
 #endif

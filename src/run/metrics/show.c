@@ -4,6 +4,7 @@
 #include "launch/metrics.h"
 #include "kernel_events.h"
 #include "perf.h"
+#include "run/message.h"
 
 #include <string.h>
 
@@ -79,6 +80,14 @@ static void put_kernel(void)
 		       "/proc/sys/kernel/perf_event_paranoid to 1 for that.\n");
 }
 
+static void say_none(const struct hybrid_papi *papi, const char *filter)
+{
+	char text[512] = "";
+
+	metrics_suggest(papi, filter, text, sizeof(text));
+	message("--list-metrics %s: no metric has that in its name or description%s", filter, text);
+}
+
 bool metrics_show(const char *filter, const char *library)
 {
 	struct listing listing = {.filter = filter, .title = "Read by Hybrid:"};
@@ -101,5 +110,7 @@ bool metrics_show(const char *filter, const char *library)
 	}
 	if (!filter)
 		put_kernel();
+	if (!listing.any)
+		say_none(papi, filter);
 	return listing.any;
 }

@@ -82,8 +82,8 @@ def handed_over(tmp_path, *options, **more):
 
 
 @pytest.mark.parametrize("options, line", [
-    (["-m", "perf::PAGE-FAULT"], "perf::PAGE-FAULT: no such metric; did you mean perf::PAGE-FAULTS"),
-    (["-e", "perf::PAGE-FAULT@5"], "perf::PAGE-FAULT: no such metric; did you mean perf::PAGE-FAULTS"),
+    (["-m", "perf::PAGE-FAULT"], "perf::PAGE-FAULT: no such metric; similar: perf::PAGE-FAULTS"),
+    (["-e", "perf::PAGE-FAULT@5"], "perf::PAGE-FAULT: no such metric; similar: perf::PAGE-FAULTS"),
     (["-m", "flops"], "flops: no such metric; `hybrid-run --list-metrics` shows all, and a counter of the program's "
                       "own is user::flops"),
     (["-m", "PAPI_NO_SUCH_THING_AT_ALL"], "PAPI_NO_SUCH_THING_AT_ALL: no such metric; `hybrid-run --list-metrics` shows all"),
@@ -98,8 +98,10 @@ def test_refuses_events(tmp_path, options, line, state):
 
 
 @pytest.mark.parametrize("options, line", [
-    (["-m", "rusage::minor_fault"], "rusage::minor_fault: no such metric; did you mean rusage::minor_faults"),
-    (["-m", "io::read_chars,memory::residnt"], "memory::residnt: no such metric; did you mean memory::resident"),
+    (["-m", "page-falts"], "page-falts: no such metric; similar: perf::PAGE-FAULTS"),
+    (["-m", "involuntary_switch"], "involuntary_switch: no such metric; similar: rusage::involuntary_switches"),
+    (["-m", "rusage::minor_fault"], "rusage::minor_fault: no such metric; similar: rusage::minor_faults"),
+    (["-m", "io::read_chars,memory::residnt"], "memory::residnt: no such metric; similar: memory::resident"),
     (["-m", ""], "-m: a name is missing; "),
     (["-m", "io::read_chars,"], "-m: a name is missing; "),
     (["-m", "a,,b"], "-m: a name is missing; "),
@@ -249,7 +251,7 @@ def test_counters_that_do_not_fit_are_estimated(tmp_path, names, remark):
     (["-m", "PAPI_DP_OPS"], "PAPI_DP_OPS is computed from 2 counters; measure those (perf::PAGE-FAULTS, "
                             "perf::CPU-CLOCK ...), and derive it in hybrid-report"),
     (["-m", "PAPI_L3_TCM"], "PAPI_L3_TCM: this processor has no counter for it"),
-    (["-m", "PAPI_TOT_CY"], "PAPI_TOT_CY: no such metric; did you mean PAPI_TOT_CYC"),
+    (["-m", "PAPI_TOT_CY"], "PAPI_TOT_CY: no such metric; similar: PAPI_TOT_CYC"),
     (["-e", "PAPI_TLB_DM@5"], "-e PAPI_TLB_DM: it is computed from 2 counters; sample by one of them"),
     (["-e", "PAPI_TOT_CYC@5"], "-e PAPI_TOT_CYC@5: that is too often; "),
 ])
@@ -339,6 +341,11 @@ def test_spellings_of_the_filter(words):
     assert result.returncode == 0
     assert [line.split()[0] for line in result.stdout.splitlines() if line.startswith("  ")] == [
         "perf::CPU-CLOCK", "perf::TASK-CLOCK"] or platform.machine() != "x86_64"
+
+
+def test_filter_that_is_spelt_wrongly():
+    result = run(HYBRID_RUN, "--list-metrics", "pagefaults")
+    assert result.returncode == 1 and "name or description; similar: perf::PAGE-FAULTS" in result.stderr
 
 
 def test_filter_that_matches_nothing():

@@ -256,8 +256,8 @@ def test_ratio_first_goes_by_time_for_shares(three):
 
 
 @pytest.mark.parametrize("option, said", [
-    ("perf::PAGE-FALTS", f"there is no metric perf::PAGE-FALTS; nearest: {FAULTS}"),
-    ("user::my te", "nearest: user::my tea"),
+    ("perf::PAGE-FALTS", f"there is no metric perf::PAGE-FALTS; similar: {FAULTS}"),
+    ("user::my te", "similar: user::my tea"),
     ("x = 1 / perf::PAGE-FAULT", "there is no metric perf::PAGE"),
     ("time = 3", "time: there is a metric of that name already"),
     ("x = (1", "a ) is missing at the end"),

@@ -188,6 +188,7 @@ def test_svg_that_cannot_be_written(runs, tmp_path):
     (["--fold", "stop"], ["no such region", "step (phases.c:"]),
     (["--fold", "compute"], ["only sampled", "step (phases.c:"]),
     (["--fold", "step", "--fold-along", "perf::PAGE-FAULTS"], ["no time", "perf::TASK-CLOCK"]),
+    (["--fold", "step", "--fold-along", "task-clok"], ["not measured; similar: perf::TASK-CLOCK; measure"]),
     (["--fold", "step", "--fold-along", "io::read_bytes"], ["not measured", "hybrid-run -m io::read_bytes"]),
 ])
 def test_wrong_names(runs, arguments, words):

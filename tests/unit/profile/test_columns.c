@@ -201,7 +201,7 @@ static void test_wrong_lists(void **state)
 		{"", "a name is missing"},
 		{"INS,,CYC", "a name is missing"},
 		{"CYC,", "a name is missing"},
-		{"perf::PAGE-FALTS", "there is no metric perf::PAGE-FALTS; nearest: perf::PAGE-FAULTS; there "
+		{"perf::PAGE-FALTS", "there is no metric perf::PAGE-FALTS; similar: perf::PAGE-FAULTS; there "
 				     "are: INS, CYC, "
 				     "perf::PAGE-FAULTS, memory::resident, time"},
 		{"ipc = INS / CYK", "there is no metric CYK"},
