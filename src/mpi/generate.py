@@ -177,6 +177,8 @@ def instantiate(function, entry, templates, parts):
     names = name_parameters(function, entry)
     fixed = [p for p in function.parameters if p != "..."]
     declared = [declare(p, name) for p, name in zip(fixed, names)] + ["..."] * ("..." in function.parameters)
+    if "elsewhere" in entry.words:
+        text = f"#ifndef HYB_MPI_LINKED\n{text}#endif\n"
     text = text.replace("PMPI_Xxx(...)", f"P{function.name}({', '.join(names)})")
     text = text.replace("MPI_Xxx(...)", f"{function.name}({', '.join(declared) or 'void'})")
     return text.replace("MPI_Xxx", function.name).replace("value_type", function.type)
