@@ -45,8 +45,20 @@ enum metric_kind {
 	METRIC_OF_USER,
 };
 
+/* The question that a metric answers; --list-metrics has a title for each. */
+enum metric_group {
+	METRIC_CPU_TIME,
+	METRIC_SWITCHES,
+	METRIC_MEMORY,
+	METRIC_INPUT_OUTPUT,
+	METRIC_INSTRUCTIONS,
+	METRIC_CACHES,
+	METRIC_GROUPS,
+};
+
 struct metric_word {
 	const char *name, *unit, *text;
+	enum metric_group group;
 	enum metric_kind kind;
 	unsigned field;
 	bool level; /* goes up and down */
@@ -54,21 +66,30 @@ struct metric_word {
 };
 
 static const struct metric_word metric_words[] = {
-	{"rusage::user_time", "ns", "CPU time in the program itself", METRIC_OF_RUSAGE, 0, false, false},
-	{"rusage::system_time", "ns", "CPU time in the kernel", METRIC_OF_RUSAGE, 2, false, false},
-	{"rusage::minor_faults", "", "page faults that needed no disk", METRIC_OF_RUSAGE, 8, false, false},
-	{"rusage::major_faults", "", "page faults that read from disk", METRIC_OF_RUSAGE, 9, false, false},
-	{"rusage::voluntary_switches", "", "times the thread waited", METRIC_OF_RUSAGE, 16, false, false},
-	{"rusage::involuntary_switches", "", "times the thread lost its core", METRIC_OF_RUSAGE, 17, false,
+	{"rusage::user_time", "ns", "CPU time in the program itself", METRIC_CPU_TIME, METRIC_OF_RUSAGE, 0,
+		false, false},
+	{"rusage::system_time", "ns", "CPU time in the kernel", METRIC_CPU_TIME, METRIC_OF_RUSAGE, 2, false,
 		false},
-	{"io::read_chars", "B", "bytes that calls such as read() returned", METRIC_OF_IO, 0, false, false},
-	{"io::write_chars", "B", "bytes given to calls such as write()", METRIC_OF_IO, 1, false, false},
-	{"io::read_calls", "", "calls such as read()", METRIC_OF_IO, 2, false, false},
-	{"io::write_calls", "", "calls such as write()", METRIC_OF_IO, 3, false, false},
-	{"io::read_bytes", "B", "bytes fetched from storage", METRIC_OF_IO, 4, false, false},
-	{"io::write_bytes", "B", "bytes to be sent to storage", METRIC_OF_IO, 5, false, false},
-	{"memory::virtual", "B", "address space in use", METRIC_OF_MEMORY, 0, true, true},
-	{"memory::resident", "B", "memory in use", METRIC_OF_MEMORY, 1, true, true},
+	{"rusage::minor_faults", "", "page faults that needed no disk", METRIC_MEMORY, METRIC_OF_RUSAGE, 8,
+		false, false},
+	{"rusage::major_faults", "", "page faults that read from disk", METRIC_MEMORY, METRIC_OF_RUSAGE, 9,
+		false, false},
+	{"rusage::voluntary_switches", "", "times the thread waited", METRIC_SWITCHES, METRIC_OF_RUSAGE, 16,
+		false, false},
+	{"rusage::involuntary_switches", "", "times the thread lost its core", METRIC_SWITCHES,
+		METRIC_OF_RUSAGE, 17, false, false},
+	{"io::read_chars", "B", "bytes that calls such as read() returned", METRIC_INPUT_OUTPUT, METRIC_OF_IO,
+		0, false, false},
+	{"io::write_chars", "B", "bytes given to calls such as write()", METRIC_INPUT_OUTPUT, METRIC_OF_IO, 1,
+		false, false},
+	{"io::read_calls", "", "calls such as read()", METRIC_INPUT_OUTPUT, METRIC_OF_IO, 2, false, false},
+	{"io::write_calls", "", "calls such as write()", METRIC_INPUT_OUTPUT, METRIC_OF_IO, 3, false, false},
+	{"io::read_bytes", "B", "bytes fetched from storage", METRIC_INPUT_OUTPUT, METRIC_OF_IO, 4, false,
+		false},
+	{"io::write_bytes", "B", "bytes to be sent to storage", METRIC_INPUT_OUTPUT, METRIC_OF_IO, 5, false,
+		false},
+	{"memory::virtual", "B", "address space in use", METRIC_MEMORY, METRIC_OF_MEMORY, 0, true, true},
+	{"memory::resident", "B", "memory in use", METRIC_MEMORY, METRIC_OF_MEMORY, 1, true, true},
 };
 #define METRIC_WORDS (sizeof(metric_words) / sizeof(metric_words[0]))
 

@@ -15,42 +15,52 @@
 static const struct {
 	uint32_t type;
 	uint64_t config;
+	enum metric_group group;
 	const char *names[SPELLINGS], *unit, *text;
 } events[] = {
-#define SOFTWARE(config, unit, text, ...) \
+#define SOFTWARE(group, config, unit, text, ...) \
 	{ \
-		PERF_TYPE_SOFTWARE, PERF_COUNT_##config, {__VA_ARGS__, "PERF_COUNT_" #config}, unit, text \
+		PERF_TYPE_SOFTWARE, PERF_COUNT_##config, METRIC_##group, \
+			{__VA_ARGS__, "PERF_COUNT_" #config}, unit, text \
 	}
-#define HARDWARE(config, text, ...) \
+#define HARDWARE(group, config, text, ...) \
 	{ \
-		PERF_TYPE_HARDWARE, PERF_COUNT_HW_##config, {__VA_ARGS__}, "", text \
+		PERF_TYPE_HARDWARE, PERF_COUNT_HW_##config, METRIC_##group, {__VA_ARGS__}, "", text \
 	}
-	SOFTWARE(SW_CPU_CLOCK, "ns", "CPU time, by the clock of the core", "CPU-CLOCK"),
-	SOFTWARE(SW_TASK_CLOCK, "ns", "CPU time, by the clock of the thread", "TASK-CLOCK"),
-	SOFTWARE(SW_PAGE_FAULTS, "", "page faults", "PAGE-FAULTS", "FAULTS"),
-	SOFTWARE(SW_CONTEXT_SWITCHES, "", "times the thread left its core", "CONTEXT-SWITCHES", "CS"),
-	SOFTWARE(SW_CPU_MIGRATIONS, "", "times the thread went on on another core", "CPU-MIGRATIONS",
-		"MIGRATIONS"),
-	SOFTWARE(SW_PAGE_FAULTS_MIN, "", "page faults that needed no disk", "MINOR-FAULTS"),
-	SOFTWARE(SW_PAGE_FAULTS_MAJ, "", "page faults that read from disk", "MAJOR-FAULTS"),
-	SOFTWARE(SW_ALIGNMENT_FAULTS, "", "accesses that the kernel had to align", "ALIGNMENT-FAULTS"),
-	SOFTWARE(SW_EMULATION_FAULTS, "", "instructions that the kernel had to emulate", "EMULATION-FAULTS"),
-	SOFTWARE(SW_CGROUP_SWITCHES, "", "switches to a thread of another control group", "CGROUP-SWITCHES"),
-	HARDWARE(CPU_CYCLES, "cycles of the core", "CYCLES", "CPU-CYCLES", "PERF_COUNT_HW_CPU_CYCLES"),
-	HARDWARE(INSTRUCTIONS, "instructions completed", "INSTRUCTIONS", "PERF_COUNT_HW_INSTRUCTIONS"),
-	HARDWARE(CACHE_REFERENCES, "accesses to the last cache", "CACHE-REFERENCES",
+	SOFTWARE(CPU_TIME, SW_CPU_CLOCK, "ns", "CPU time, by the clock of the core", "CPU-CLOCK"),
+	SOFTWARE(CPU_TIME, SW_TASK_CLOCK, "ns", "CPU time, by the clock of the thread", "TASK-CLOCK"),
+	SOFTWARE(MEMORY, SW_PAGE_FAULTS, "", "page faults", "PAGE-FAULTS", "FAULTS"),
+	SOFTWARE(SWITCHES, SW_CONTEXT_SWITCHES, "", "times the thread left its core", "CONTEXT-SWITCHES",
+		"CS"),
+	SOFTWARE(SWITCHES, SW_CPU_MIGRATIONS, "", "times the thread went on on another core",
+		"CPU-MIGRATIONS", "MIGRATIONS"),
+	SOFTWARE(MEMORY, SW_PAGE_FAULTS_MIN, "", "page faults that needed no disk", "MINOR-FAULTS"),
+	SOFTWARE(MEMORY, SW_PAGE_FAULTS_MAJ, "", "page faults that read from disk", "MAJOR-FAULTS"),
+	SOFTWARE(INSTRUCTIONS, SW_ALIGNMENT_FAULTS, "", "accesses that the kernel had to align",
+		"ALIGNMENT-FAULTS"),
+	SOFTWARE(INSTRUCTIONS, SW_EMULATION_FAULTS, "", "instructions that the kernel had to emulate",
+		"EMULATION-FAULTS"),
+	SOFTWARE(SWITCHES, SW_CGROUP_SWITCHES, "", "switches to a thread of another control group",
+		"CGROUP-SWITCHES"),
+	HARDWARE(INSTRUCTIONS, CPU_CYCLES, "cycles of the core", "CYCLES", "CPU-CYCLES",
+		"PERF_COUNT_HW_CPU_CYCLES"),
+	HARDWARE(INSTRUCTIONS, INSTRUCTIONS, "instructions completed", "INSTRUCTIONS",
+		"PERF_COUNT_HW_INSTRUCTIONS"),
+	HARDWARE(CACHES, CACHE_REFERENCES, "accesses to the last cache", "CACHE-REFERENCES",
 		"PERF_COUNT_HW_CACHE_REFERENCES"),
-	HARDWARE(CACHE_MISSES, "accesses that missed the last cache", "CACHE-MISSES",
+	HARDWARE(CACHES, CACHE_MISSES, "accesses that missed the last cache", "CACHE-MISSES",
 		"PERF_COUNT_HW_CACHE_MISSES"),
-	HARDWARE(BRANCH_INSTRUCTIONS, "branches completed", "BRANCH-INSTRUCTIONS", "BRANCHES",
+	HARDWARE(INSTRUCTIONS, BRANCH_INSTRUCTIONS, "branches completed", "BRANCH-INSTRUCTIONS", "BRANCHES",
 		"PERF_COUNT_HW_BRANCH_INSTRUCTIONS"),
-	HARDWARE(BRANCH_MISSES, "branches predicted wrongly", "BRANCH-MISSES", "PERF_COUNT_HW_BRANCH_MISSES"),
-	HARDWARE(BUS_CYCLES, "cycles of the bus", "BUS-CYCLES", "PERF_COUNT_HW_BUS_CYCLES"),
-	HARDWARE(STALLED_CYCLES_FRONTEND, "cycles without an instruction to issue", "STALLED-CYCLES-FRONTEND",
-		"IDLE-CYCLES-FRONTEND", "PERF_COUNT_HW_STALLED_CYCLES_FRONTEND"),
-	HARDWARE(STALLED_CYCLES_BACKEND, "cycles in which no instruction could complete",
+	HARDWARE(INSTRUCTIONS, BRANCH_MISSES, "branches predicted wrongly", "BRANCH-MISSES",
+		"PERF_COUNT_HW_BRANCH_MISSES"),
+	HARDWARE(INSTRUCTIONS, BUS_CYCLES, "cycles of the bus", "BUS-CYCLES", "PERF_COUNT_HW_BUS_CYCLES"),
+	HARDWARE(INSTRUCTIONS, STALLED_CYCLES_FRONTEND, "cycles without an instruction to issue",
+		"STALLED-CYCLES-FRONTEND", "IDLE-CYCLES-FRONTEND", "PERF_COUNT_HW_STALLED_CYCLES_FRONTEND"),
+	HARDWARE(INSTRUCTIONS, STALLED_CYCLES_BACKEND, "cycles in which no instruction could complete",
 		"STALLED-CYCLES-BACKEND", "IDLE-CYCLES-BACKEND", "PERF_COUNT_HW_STALLED_CYCLES_BACKEND"),
-	HARDWARE(REF_CPU_CYCLES, "cycles at the nominal rate", "REF-CYCLES", "PERF_COUNT_HW_REF_CPU_CYCLES"),
+	HARDWARE(INSTRUCTIONS, REF_CPU_CYCLES, "cycles at the nominal rate", "REF-CYCLES",
+		"PERF_COUNT_HW_REF_CPU_CYCLES"),
 #undef SOFTWARE
 #undef HARDWARE
 };
@@ -66,6 +76,11 @@ bool kernel_event_at(size_t i, struct papi_event *ret)
 	snprintf(ret->unit, sizeof(ret->unit), "%s", events[i].unit);
 	snprintf(ret->text, sizeof(ret->text), "%s", events[i].text);
 	return true;
+}
+
+enum metric_group kernel_event_group(size_t i)
+{
+	return events[i].group;
 }
 
 /* Behind the prefix, which may be missing as in libpfm. */

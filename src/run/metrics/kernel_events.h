@@ -17,4 +17,7 @@ bool kernel_event_modified(const char *name);
  * shows. */
 bool kernel_event_at(size_t i, struct papi_event *ret);
 
+/* The question that event `i`, which is there, answers. */
+enum metric_group kernel_event_group(size_t i);
+
 #endif

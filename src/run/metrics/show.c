@@ -80,6 +80,29 @@ static void put_kernel(void)
 		       "/proc/sys/kernel/perf_event_paranoid to 1 for that.\n");
 }
 
+/* Those that answer one question: what Hybrid reads by itself, and what the kernel counts. */
+static void put_group(struct listing *listing, enum metric_group group)
+{
+	static const char *const titles[METRIC_GROUPS] = {
+		[METRIC_CPU_TIME] = "CPU time: how much is the program's own, and how much the kernel's?",
+		[METRIC_SWITCHES] = "Switches: do threads wait, or lose their core to others?",
+		[METRIC_MEMORY] = "Memory: how much is there, and where is it first touched?",
+		[METRIC_INPUT_OUTPUT] = "Input and output: how much goes through calls, and to storage?",
+		[METRIC_INSTRUCTIONS] = "Instructions: how many, in how many cycles, and what holds them up?",
+		[METRIC_CACHES] = "Caches: does it wait for memory?",
+	};
+	struct papi_event event;
+
+	listing->title = titles[group];
+	for (size_t i = 0; i < METRIC_WORDS; i++)
+		if (metric_words[i].group == group)
+			put_row(listing, metric_words[i].name, metric_words[i].unit, false,
+				metric_words[i].text);
+	for (size_t i = 0; kernel_event_at(i, &event); i++)
+		if (kernel_event_group(i) == group)
+			put_event(listing, &event);
+}
+
 static void say_none(const struct hybrid_papi *papi, const char *filter)
 {
 	char text[512] = "";
@@ -90,16 +113,13 @@ static void say_none(const struct hybrid_papi *papi, const char *filter)
 
 bool metrics_show(const char *filter, const char *library)
 {
-	struct listing listing = {.filter = filter, .title = "Read by Hybrid:"};
+	struct listing listing = {.filter = filter};
 	const struct hybrid_papi *papi;
-	struct papi_event event;
 
-	for (size_t i = 0; i < METRIC_WORDS; i++)
-		put_row(&listing, metric_words[i].name, metric_words[i].unit, false, metric_words[i].text);
+	for (enum metric_group group = 0; group < METRIC_GROUPS; group++)
+		put_group(&listing, group);
+	listing.title = "The program's own:";
 	put_row(&listing, "user::NAME", "", false, "what the program counts by hybrid_count(), by its name");
-	listing.title = "Counted by the kernel:";
-	for (size_t i = 0; kernel_event_at(i, &event); i++)
-		put_event(&listing, &event);
 	papi = metrics_papi(library, "events of PAPI");
 	if (papi) {
 		listing.title = "Presets of PAPI:";
@@ -108,8 +128,10 @@ bool metrics_show(const char *filter, const char *library)
 		listing.title = "Parts of PAPI that do not count here:";
 		papi->components(put_component, &listing);
 	}
-	if (!filter)
+	if (!filter) {
+		puts("\n-e: takes samples, too, by -e NAME@PERIOD.");
 		put_kernel();
+	}
 	if (!listing.any)
 		say_none(papi, filter);
 	return listing.any;

@@ -267,22 +267,43 @@ def test_list_of_own_metrics():
     result = run(HYBRID_RUN, "--list-metrics", "RUSAGE")
     assert (result.returncode, result.stderr) == (0, "" if PAPI.exists() else result.stderr)
     assert result.stdout == """\
-Read by Hybrid:
+CPU time: how much is the program's own, and how much the kernel's?
   rusage::user_time                   ns        CPU time in the program itself
   rusage::system_time                 ns        CPU time in the kernel
-  rusage::minor_faults                          page faults that needed no disk
-  rusage::major_faults                          page faults that read from disk
+
+Switches: do threads wait, or lose their core to others?
   rusage::voluntary_switches                    times the thread waited
   rusage::involuntary_switches                  times the thread lost its core
+
+Memory: how much is there, and where is it first touched?
+  rusage::minor_faults                          page faults that needed no disk
+  rusage::major_faults                          page faults that read from disk
 """
+
+
+def test_list_has_each_metric_once_under_its_question():
+    listed = run(HYBRID_RUN, "--list-metrics").stdout
+    groups = {}
+    for line in listed.splitlines():
+        if line.startswith("  "):
+            groups[title].append(line.split()[0])
+        elif line:
+            title = line.split(":")[0]
+            groups[title] = []
+    names = [name for group in groups.values() for name in group]
+    assert len(names) == len(set(names))
+    assert {"rusage::user_time", "perf::TASK-CLOCK"} <= set(groups["CPU time"])
+    assert {"rusage::voluntary_switches", "perf::CONTEXT-SWITCHES"} <= set(groups["Switches"])
+    assert {"memory::resident", "perf::PAGE-FAULTS"} <= set(groups["Memory"])
+    assert {"io::read_bytes", "io::write_calls"} <= set(groups["Input and output"])
+    assert groups["The program's own"] == ["user::NAME"]
 
 
 @needs_double
 def test_list_with_presets():
     result = run(HYBRID_RUN, "--list-metrics", env=DOUBLED)
     assert result.stderr == "" and result.stdout.count("perf::PAGE-FAULTS ") == 1  # PAPI's natives have it, too
-    events = result.stdout[result.stdout.index("Presets"):result.stdout.index("Counters of the processor")
-                           if "Counters of the processor" in result.stdout else None]
+    events = result.stdout[result.stdout.index("Presets"):result.stdout.index("\n-e: ")]
     assert events.rstrip() == """\
 Presets of PAPI:
   PAPI_TOT_CYC                              -e  Total cycles
