@@ -150,17 +150,15 @@ static inline const struct location *location_of(const struct hyb_location_info 
 static inline uint32_t location_node(const struct location *location, uint32_t id, size_t *hint)
 {
 	const struct span *span = &location->spans[*hint];
-	size_t at = *hint;
+	size_t at;
 
-	if (!location->span_count)
+	if (location->span_count && id - span->first < span->count)
+		return location->index[span->base + (id - span->first)];
+	at = SEARCH(i, location->span_count, location->spans[i].first <= id);
+	span = at ? &location->spans[at - 1] : NULL;
+	if (!span || id - span->first >= span->count)
 		return NODE_NONE;
-	if (id - span->first >= span->count) {
-		at = SEARCH(i, location->span_count, location->spans[i].first <= id);
-		span = at ? &location->spans[--at] : span;
-		if (id - span->first >= span->count)
-			return NODE_NONE;
-	}
-	*hint = at;
+	*hint = at - 1;
 	return location->index[span->base + (id - span->first)];
 }
 
