@@ -158,46 +158,45 @@ static unsigned size_class(uint64_t bytes)
 }
 
 /* Counts a message below the region of MPI that is open. */
-static void count_message(struct import *im, enum hyb_message_op op, uint32_t handle, uint32_t peer,
-	uint64_t sent, uint64_t received, bool waited)
+static void count_message(struct import *im, enum hyb_message_op op, const struct mpi_record *r)
 {
 	size_t level = thread_innermost(im);
 	const struct region_def *region = refs_at(&im->d->regions, im->stack[level].region);
-	unsigned size = size_class(sent > received ? sent : received);
+	unsigned size = size_class(r->sent > r->received ? r->sent : r->received);
 	struct hyb_node *node;
 	uint32_t index;
 
 	if (!region || region->kind != HYB_REGION_MPI)
 		return;
 	index = thread_child(im, im->stack[level].node, HYB_NODE_MESSAGE,
-		HYB_MESSAGE(op, size < 63 ? size : 63, handle <= 0xfffff ? handle : 0, peer));
+		HYB_MESSAGE(op, size < 63 ? size : 63, r->handle <= 0xfffff ? r->handle : 0, r->peer));
 	node = im->nodes[index].node;
 	node->count++;
-	node->sent += sent;
-	node->received += received;
+	node->sent += r->sent;
+	node->received += r->received;
 	/* A call that carries several has no time of its own for one. */
-	im->stack[level].carried += waited ? 1 : 2;
+	im->stack[level].carried += r->request ? 2 : 1;
 	im->stack[level].message = index;
+}
+
+static void put_counted(struct import *im, enum hyb_message_op op, struct mpi_record record)
+{
+	record.what = (uint8_t)mpi_record_of(op);
+	im->lost += !record.handle;
+	count_message(im, op, &record);
+	thread_mpi(im, &record);
 }
 
 static void put_message(struct import *im, bool send, uint32_t rank, OTF2_CommRef ref, uint32_t tag,
 	uint64_t bytes, uint64_t request)
 {
-	const struct comm_def *comm = refs_get(&im->d->comms, ref);
-	uint32_t handle = handle_of(im, HYB_HANDLE_COMM, ref), peer = peer_of(im, comm, rank);
-
-	im->lost += !handle;
-	count_message(im, send ? HYB_MESSAGE_SEND : HYB_MESSAGE_RECV, handle, peer, send ? bytes : 0,
-		send ? 0 : bytes, !request);
-	thread_mpi(im, &(struct mpi_record){
-			       .what = send ? HYB_OTHER_SEND : HYB_OTHER_RECV,
-			       .handle = handle,
-			       .peer = peer,
-			       .tag = (int32_t)tag,
-			       .sent = send ? bytes : 0,
-			       .received = send ? 0 : bytes,
-			       .request = request,
-		       });
+	put_counted(im, send ? HYB_MESSAGE_SEND : HYB_MESSAGE_RECV,
+		(struct mpi_record){.handle = handle_of(im, HYB_HANDLE_COMM, ref),
+			.peer = peer_of(im, refs_get(&im->d->comms, ref), rank),
+			.tag = (int32_t)tag,
+			.sent = send ? bytes : 0,
+			.received = send ? 0 : bytes,
+			.request = request});
 }
 
 /* -------------------------------------------------------------- collectives */
@@ -230,20 +229,13 @@ static uint8_t collective_of(OTF2_CollectiveOp op)
 static void put_collective(struct import *im, OTF2_CollectiveOp op, OTF2_CommRef ref, uint32_t root,
 	uint64_t sent, uint64_t received, uint64_t request)
 {
-	uint32_t handle = handle_of(im, HYB_HANDLE_COMM, ref);
-	uint32_t peer = root_of(im, refs_get(&im->d->comms, ref), root);
-
-	im->lost += !handle;
-	count_message(im, HYB_MESSAGE_COLLECTIVE, handle, peer, sent, received, !request);
-	thread_mpi(im, &(struct mpi_record){
-			       .what = HYB_OTHER_COLLECTIVE,
-			       .handle = handle,
-			       .peer = peer,
-			       .sent = sent,
-			       .received = received,
-			       .request = request,
-			       .operation = collective_of(op),
-		       });
+	put_counted(im, HYB_MESSAGE_COLLECTIVE,
+		(struct mpi_record){.handle = handle_of(im, HYB_HANDLE_COMM, ref),
+			.peer = root_of(im, refs_get(&im->d->comms, ref), root),
+			.sent = sent,
+			.received = received,
+			.request = request,
+			.operation = collective_of(op)});
 }
 
 /* Around what makes or gives back a communicator, which has an event of its own. */
@@ -268,9 +260,8 @@ static void put_handle(struct import *im, enum hyb_other what, unsigned kind, ui
 static void put_collected(struct import *im, OTF2_CollectiveOp op, OTF2_CommRef comm, uint32_t root,
 	uint64_t sent, uint64_t received, uint64_t request)
 {
-	uint64_t number;
+	uint64_t number = request_end(im, &im->requests, request);
 
-	number = request_end(im, &im->requests, request);
 	put_collective(im, op, comm, root, sent, received, number);
 	put_request(im, HYB_OTHER_COLLECTED, number);
 }
@@ -293,21 +284,14 @@ static uint64_t operation_key(enum hyb_handle_kind kind, uint32_t ref, uint64_t 
 static void put_one_sided(struct import *im, enum hyb_message_op op, OTF2_RmaWinRef window, uint32_t rank,
 	uint64_t to, uint64_t from, uint64_t matching)
 {
-	uint32_t handle = handle_of(im, HYB_HANDLE_WINDOW, window);
-	uint32_t peer = peer_of(im, comm_of(im, window), rank);
-	uint64_t request =
-		request_start(im, &im->operations, operation_key(HYB_HANDLE_WINDOW, window, matching));
+	uint64_t key = operation_key(HYB_HANDLE_WINDOW, window, matching);
 
-	im->lost += !handle;
-	count_message(im, op, handle, peer, to, from, false);
-	thread_mpi(im, &(struct mpi_record){
-			       .what = (uint8_t)mpi_record_of(op),
-			       .handle = handle,
-			       .peer = peer,
-			       .sent = to,
-			       .received = from,
-			       .request = request,
-		       });
+	put_counted(im, op,
+		(struct mpi_record){.handle = handle_of(im, HYB_HANDLE_WINDOW, window),
+			.peer = peer_of(im, comm_of(im, window), rank),
+			.sent = to,
+			.received = from,
+			.request = request_start(im, &im->operations, key)});
 }
 
 static void end_one_sided(struct import *im, OTF2_RmaWinRef window, uint64_t matching)
@@ -334,30 +318,23 @@ static void put_epoch(struct import *im, OTF2_RmaWinRef window, uint32_t rank)
 
 static void put_transfer(struct import *im, bool write, uint32_t ref, uint64_t bytes, uint64_t request)
 {
-	uint32_t handle = handle_of(im, HYB_HANDLE_FILE, ref);
-
-	im->lost += !handle;
-	count_message(im, write ? HYB_MESSAGE_WRITE : HYB_MESSAGE_READ, handle, HYB_PEER_NONE,
-		write ? bytes : 0, write ? 0 : bytes, !request);
-	thread_mpi(im, &(struct mpi_record){
-			       .what = write ? HYB_OTHER_WRITE : HYB_OTHER_READ,
-			       .handle = handle,
-			       .sent = write ? bytes : 0,
-			       .received = write ? 0 : bytes,
-			       .request = request,
-		       });
+	put_counted(im, write ? HYB_MESSAGE_WRITE : HYB_MESSAGE_READ,
+		(struct mpi_record){.handle = handle_of(im, HYB_HANDLE_FILE, ref),
+			.peer = HYB_PEER_NONE,
+			.sent = write ? bytes : 0,
+			.received = write ? 0 : bytes,
+			.request = request});
 }
 
 /* A blocking one is recorded when it is complete: its bytes are known then. */
 static void begin_transfer(struct import *im, OTF2_IoHandleRef file, OTF2_IoOperationMode mode,
 	OTF2_IoOperationFlag flags, uint64_t bytes, uint64_t matching)
 {
-	uint64_t key = operation_key(HYB_HANDLE_FILE, file, matching), number, bits;
+	uint64_t key = operation_key(HYB_HANDLE_FILE, file, matching), number = ++im->last_request;
+	uint64_t bits = mode == OTF2_IO_OPERATION_MODE_WRITE  ? IO_WRITE
+			: mode == OTF2_IO_OPERATION_MODE_READ ? 0
+							      : IO_OTHER;
 
-	number = ++im->last_request;
-	bits = mode == OTF2_IO_OPERATION_MODE_WRITE  ? IO_WRITE
-	       : mode == OTF2_IO_OPERATION_MODE_READ ? 0
-						     : IO_OTHER;
 	if (!(flags & OTF2_IO_OPERATION_FLAG_NON_BLOCKING))
 		bits |= IO_WAITS;
 	else if (!(bits & IO_OTHER))
@@ -367,9 +344,8 @@ static void begin_transfer(struct import *im, OTF2_IoHandleRef file, OTF2_IoOper
 
 static void complete_transfer(struct import *im, OTF2_IoHandleRef file, uint64_t bytes, uint64_t matching)
 {
-	uint64_t number;
+	uint64_t number = take_number(&im->operations, operation_key(HYB_HANDLE_FILE, file, matching));
 
-	number = take_number(&im->operations, operation_key(HYB_HANDLE_FILE, file, matching));
 	if (!number)
 		im->lost++;
 	else if (number & IO_OTHER)
@@ -382,9 +358,8 @@ static void complete_transfer(struct import *im, OTF2_IoHandleRef file, uint64_t
 
 static void cancel_transfer(struct import *im, OTF2_IoHandleRef file, uint64_t matching)
 {
-	uint64_t number;
+	uint64_t number = take_number(&im->operations, operation_key(HYB_HANDLE_FILE, file, matching));
 
-	number = take_number(&im->operations, operation_key(HYB_HANDLE_FILE, file, matching));
 	if (number && !(number & (IO_OTHER | IO_WAITS)))
 		put_request(im, HYB_OTHER_CANCELLED, number & ~IO_BITS);
 }
