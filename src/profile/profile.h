@@ -122,6 +122,7 @@ struct profile_metric {
 	const char *name, *unit, *description; /* as in struct hyb_metric */
 	bool level, process_wide;
 	bool estimated; /* in any process */
+	bool shared; /* in any: below probes it is shared out as time is, for it accrues with CPU time */
 	uint64_t period; /* the longest after which its overflow took samples; 0: it took none */
 	uint64_t samples; /* so taken, each in periods */
 	uint64_t processes; /* that read it */

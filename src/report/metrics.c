@@ -47,6 +47,7 @@ void report_json_metrics(struct json *json, const struct column_set *set, const 
 		} else {
 			json_text(json, "description", m[i].description);
 			json_bool(json, "process_wide", m[i].process_wide);
+			json_bool(json, "shared", m[i].shared);
 			json_number(json, "period", m[i].period);
 			json_number(json, "samples", m[i].samples);
 			json_number(json, "processes", m[i].processes);

@@ -37,9 +37,16 @@ struct metric *metric_sums_row(struct metric_sums *metrics, const struct profile
 	to->description = join_text(to->description, like->description);
 	to->level |= like->level;
 	to->estimated |= like->estimated;
+	to->shared |= like->shared;
 	to->process_wide |= like->process_wide;
 	to->period = like->period > to->period ? like->period : to->period;
 	return row;
+}
+
+/* Whether the metric is placed by the values that samples read, not by the number of samples. */
+static bool is_placed(const struct hyb_metric *m)
+{
+	return (m->level || m->uneven) && !m->period;
 }
 
 /* The row of a process's metric, or NULL when memory is out. */
@@ -52,6 +59,7 @@ static struct metric *row_of(
 		.description = strings_get(strings, m->description),
 		.level = m->level,
 		.estimated = m->estimated,
+		.shared = !m->period && !is_placed(m),
 		.process_wide = m->process_wide,
 		.period = m->period};
 
@@ -167,12 +175,6 @@ static int add_in_place(void *data, uint32_t node, int64_t amount)
 	if (share_add_time(&p->row->growth, NULL, SHARE_IN_PLACE, node, (uint64_t)amount))
 		return HYB_ENOMEM;
 	return p->spread && now.fixed ? spreads_add(p->to->spreads, p->to->tree, node, &now) : 0;
-}
-
-/* Whether the metric is placed by the values that samples read, not by the number of samples. */
-static bool is_placed(const struct hyb_metric *m)
-{
-	return (m->level || m->uneven) && !m->period;
 }
 
 /* Reads the location's events if one of its metrics needs them. */

@@ -188,7 +188,7 @@ static int merge_share(struct blob_reader *from, const struct pack_texts *texts,
 	return 0;
 }
 
-enum metric_flag { METRIC_LEVEL = 1, METRIC_ESTIMATED = 2, METRIC_PROCESS_WIDE = 4 };
+enum metric_flag { METRIC_LEVEL = 1, METRIC_ESTIMATED = 2, METRIC_PROCESS_WIDE = 4, METRIC_SHARED = 8 };
 
 static void put_metrics(struct blob *to, const struct pack_texts *texts, const struct metric_sums *metrics)
 {
@@ -201,7 +201,8 @@ static void put_metrics(struct blob *to, const struct pack_texts *texts, const s
 		pack_put_text(to, texts, m->unit);
 		pack_put_text(to, texts, m->description);
 		blob_put(to, (m->level ? METRIC_LEVEL : 0) | (m->estimated ? METRIC_ESTIMATED : 0) |
-				     (m->process_wide ? METRIC_PROCESS_WIDE : 0));
+				     (m->process_wide ? METRIC_PROCESS_WIDE : 0) |
+				     (m->shared ? METRIC_SHARED : 0));
 		blob_put(to, m->period);
 		blob_put(to, m->processes);
 		blob_put(to, row->place);
@@ -224,6 +225,7 @@ static int merge_metric(struct blob_reader *from, const struct pack_texts *texts
 	like.level = flags & METRIC_LEVEL;
 	like.estimated = flags & METRIC_ESTIMATED;
 	like.process_wide = flags & METRIC_PROCESS_WIDE;
+	like.shared = flags & METRIC_SHARED;
 	like.period = blob_get(from);
 	processes = blob_get(from);
 	if (!like.name || !like.unit || !like.description)

@@ -269,6 +269,7 @@ static int find_metrics(struct profile_diff *diff, const struct side sides[2], s
 		ret_at[1][diff->metric_count++] = i;
 		*m = after[i];
 		m->estimated |= before[there].estimated;
+		m->shared |= before[there].shared;
 		m->name = strings_get(&diff->strings, m->name);
 		m->unit = strings_get(&diff->strings, m->unit);
 		m->description = strings_get(&diff->strings, m->description);

@@ -342,3 +342,14 @@ def test_ranks_print_what_one_process_prints(pages, lines, three, mpi_name):
         alone, together = run(*command), run(*launcher, *command)
         assert together.returncode == 0, together.stderr
         assert together.stdout == alone.stdout and FAULTS in alone.stdout
+
+
+def test_what_is_shared_out_as_time_is_marked(measure, compile_c):
+    """Neither what samples place by their readings, nor what took samples of its own."""
+    program = compile_c("int main(void)\n{\n\tfor (volatile long i = 0; i < 100000000; i++)\n\t\t;\n\treturn 0;\n}\n")
+    done = measure(program, options=["-m", "rusage::user_time,rusage::minor_faults", "-e", "perf::TASK-CLOCK@1000000"])
+    report = done.report("--metric", "rusage::user_time,rusage::minor_faults,perf::TASK-CLOCK")
+    assert {m["name"]: m["shared"] for m in report["metrics"]} == {
+        "rusage::user_time": True, "rusage::minor_faults": False, "perf::TASK-CLOCK": False}
+    text = " ".join(run(HYBRID_REPORT, "--quality", done.path).stdout.split())
+    assert "shared rusage::user_time is shared out below probes as time is" in text
