@@ -1,6 +1,5 @@
 #include "otf2_defs.h"
 
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>

@@ -1,6 +1,5 @@
 #include "profile/profile.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

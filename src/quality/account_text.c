@@ -1,5 +1,3 @@
-#include <inttypes.h>
-
 #include "format/words.h"
 #include "profile/metrics/figures.h"
 #include "quality/account.h"

@@ -1,9 +1,7 @@
 /* The quality block's line about what measuring took, its parts, and what makes it less. */
-#include <inttypes.h>
 #include <string.h>
 
 #include "format/format.h"
-#include "quality/quality.h"
 #include "quality/quality.h"
 
 #define MUCH 10u /* percent of CPU from which on an option is named */

@@ -1,7 +1,6 @@
 /* The threads of a process: their counters, trees of nodes, open regions, and ends. */
 #include <stdlib.h>
 
-#include "base/array.h"
 #include "reader/metrics.h"
 
 #define OPEN_MOST (HYB_STACK_FIRST + HYB_STACK_SECOND)

@@ -1,7 +1,6 @@
 /* The file `experiment`: what hybrid-run wrote about the whole run, a line "key value" each. */
 #include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>

@@ -1,6 +1,5 @@
 #include "files.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>

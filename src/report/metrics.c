@@ -1,5 +1,4 @@
 /* Lines about metrics beside their values: the list of metrics, and the hot spots of the first one. */
-#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

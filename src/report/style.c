@@ -1,4 +1,3 @@
-#include <inttypes.h>
 #include <langinfo.h>
 #include <stdarg.h>
 #include <stdlib.h>

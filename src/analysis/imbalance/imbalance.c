@@ -4,7 +4,6 @@
 #include <stdlib.h>
 
 #include "analysis/finding.h"
-#include "base/array.h"
 #include "profile/metrics/figures.h"
 
 static const struct finding_kind imbalance_kind = {
