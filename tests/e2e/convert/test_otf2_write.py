@@ -285,7 +285,7 @@ def test_time_behind_a_call_of_mpi(mpi, ranks, tmp_path, arguments):
     source = (STAMPS.replace("hybrid_enter(&tiny)", "sum += MPI_Wtime()").replace("hybrid_leave(&tiny);", "")
               .replace("static struct hybrid_region tiny", "#include <mpi.h>\nstruct hybrid_region tiny")
               .replace("(void)argv;", "MPI_Init(&argc, &argv);").replace("return 0;", "return MPI_Finalize();"))
-    experiment = ranks(1, mpi.compile(source), *arguments, options=["--trace", "-r", "200", "--demote", "0:0"])
+    experiment = ranks(1, mpi.compile(source), *arguments, options=["--source", "perf", "--trace", "-r", "200", "--demote", "0:0"])
     assert experiment.returncode == 0, experiment.stderr
     archive = convert(experiment.path, tmp_path / "out")
     assert exact(archive)["MPI_Wtime"] == 10000
