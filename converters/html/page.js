@@ -69,7 +69,7 @@ get("run").textContent = [data.command, data.date, data.host, `${timeOf(data.tot
 
 /* ----------------------------------------------------------- flame graphs */
 
-const NO_FRAMES = "[no frames]"; /* what was spent, mostly waited, outside of all that is known */
+const NO_FRAMES = "[no frames]"; /* what was spent outside of all that is known */
 
 /* The profile as it is to be drawn: upside down callers and callees change places. */
 function change(text, upsideDown, outside) {
@@ -129,9 +129,9 @@ const functions = data.functions.map((row, index) => ({
 const number = (n) => n ? n.toLocaleString("en") : "";
 const columns = [
 	{title: "Function", key: (f) => f.name, text: true},
-	...data.fields.flatMap((key) => {
+	...data.fields.filter((key) => key !== "idle_ns").flatMap((key) => {
 		const name = key.replace("_ns", ""), title = name[0].toUpperCase() + name.slice(1).replaceAll("_", " ");
-		const column = name === key ? {title, show: number} : {title: `${title} ${unitName}`, show: name === "blocked" ? (ns) => ns ? time(ns) : "" : time};
+		const column = name === key ? {title, show: number} : {title: `${title} ${unitName}`, show: name === "blocked" || name === "ready" ? (ns) => ns ? time(ns) : "" : time};
 		const share_of_all = {title: "Excl. %", key: (f) => f.exclusive, show: (ns) => share(ns, data.total).toFixed(1)};
 		return [{...column, key: (f) => f[name]}, ...(name === "exclusive" ? [share_of_all] : [])];
 	}),

@@ -25,7 +25,7 @@ static uint64_t own_cost(
 	int64_t value;
 
 	if (k < 2)
-		return k ? n->samples : n->exclusive + n->blocked;
+		return k ? n->samples : profile_alone(n);
 	value = p->values[i * p->metric_count + graph->metrics[k]].exclusive;
 	return value > 0 ? (uint64_t)value : 0;
 }

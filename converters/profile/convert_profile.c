@@ -40,7 +40,7 @@ uint64_t convert_own(const struct convert_profile *p, uint32_t node)
 	int64_t own;
 
 	if (p->weight == SIZE_MAX)
-		return p->nodes[node].exclusive + p->nodes[node].blocked;
+		return profile_alone(&p->nodes[node]);
 	own = p->values[node * p->metric_count + p->weight].exclusive;
 	return own > 0 ? (uint64_t)own : 0;
 }
@@ -50,15 +50,9 @@ uint64_t convert_all(const struct convert_profile *p, uint32_t node)
 	int64_t all;
 
 	if (p->weight == SIZE_MAX)
-		return p->nodes[node].inclusive;
+		return profile_whole(&p->nodes[node]);
 	all = p->values[node * p->metric_count + p->weight].inclusive;
 	return all > 0 ? (uint64_t)all : 0;
-}
-
-/* What 100 % is of the root, or of a location's node. */
-static uint64_t whole_of(const struct convert_profile *p, uint32_t top)
-{
-	return p->weight == SIZE_MAX ? profile_whole(&p->nodes[top]) : convert_all(p, top);
 }
 
 bool convert_is_own_line(const struct convert_profile *p, uint32_t node)
@@ -96,7 +90,7 @@ static size_t choose(const struct convert_profile *p, const struct convert_job *
 		bool is_top = job->by_location && !p->nodes[i].parent;
 
 		top = is_top ? i : top;
-		stays[i] = is_top || (double)convert_all(p, i) >= share * (double)whole_of(p, top);
+		stays[i] = is_top || (double)convert_all(p, i) >= share * (double)convert_all(p, top);
 	}
 	stays[0] = true;
 	for (size_t i = p->count; i-- > 0;) {
@@ -115,6 +109,7 @@ static void give(struct convert_profile *p, uint32_t from, uint32_t to)
 
 	p->kept[to].exclusive += n->exclusive;
 	p->kept[to].blocked += n->blocked;
+	p->kept[to].ready += n->ready;
 	p->kept[to].samples += n->samples;
 	p->kept[to].messages += n->messages;
 	p->kept[to].sent += n->sent;
@@ -214,7 +209,7 @@ static int make(const struct convert_job *job, struct convert_profile *p, struct
 	p->metrics = profile_metrics(p->profile, &p->metric_count);
 	r = find_metric(job->metric, p, err);
 	if (!r)
-		p->whole = whole_of(p, 0);
+		p->whole = convert_all(p, 0);
 	if (!r && job->bounds.threshold > 0 && apply_threshold(job, p))
 		r = convert_no_memory(err);
 	return r ? r : convert_check(job, err);

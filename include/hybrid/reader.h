@@ -147,10 +147,13 @@ struct hyb_node_info {
 	union {
 		uint64_t least; /* functions of MPI: ns of the shortest call; 0: not known */
 		uint64_t sent; /* HYB_TYPE_MESSAGE: bytes */
+		uint64_t waited; /* frames: ns that calls which ended here waited, estimated from some of them
+				  */
 	};
 	union {
 		uint64_t most; /* functions of MPI: ns of the longest call; 0: not known */
 		uint64_t received; /* HYB_TYPE_MESSAGE: bytes */
+		uint64_t ready; /* frames: ns without a processor that were found here */
 	};
 	/* HYB_TYPE_MESSAGE: `calls` messages, `inclusive` ns of calls that carried one each and waited. */
 	const struct hyb_handle *handle; /* NULL: not known */
@@ -177,6 +180,8 @@ struct hyb_location_info {
 	uint64_t end; /* ns; the last known moment if it did not end properly */
 	bool ended;
 	uint64_t cpu; /* CPU ns used while measured */
+	uint64_t ready; /* ns that it wanted a processor and had none */
+	bool ready_known; /* that was measured */
 	uint64_t samples; /* recorded, each in periods that were asked for */
 	uint64_t taken; /* interrupts that made them: fewer if the budget lowered the rate */
 	uint64_t partial[8]; /* by enum hyb_partial */

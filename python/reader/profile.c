@@ -22,7 +22,9 @@ PyObject *row_type(void)
 		{"samples", "that ended here; of a probe: those without a frame below"},
 		{"inclusive", "ns, with all rows below"},
 		{"exclusive", "ns that ran (or was not sampled) here"},
-		{"blocked", "ns, of probes: waited here"},
+		{"blocked", "ns that did not run here: waited, or was ready without a processor"},
+		{"ready", "ns, that part of it"},
+		{"idle", "ns of `inclusive` that are no part of what 100 % is: blocked outside all probes"},
 		{"python", "a frame of Python"},
 		{"guess", "the name is that of the nearest symbol, or made of an address"},
 		{"demoted", "called too often for too little time: later calls were only counted"},
@@ -137,6 +139,8 @@ static PyObject *make_row(
 	fill_number(&f, n->inclusive);
 	fill_number(&f, n->exclusive);
 	fill_number(&f, n->blocked);
+	fill_number(&f, n->ready);
+	fill_number(&f, n->idle);
 	fill(&f, PyBool_FromLong(n->python));
 	fill(&f, PyBool_FromLong(n->guess));
 	fill(&f, PyBool_FromLong(n->demoted));

@@ -37,6 +37,8 @@ static void show_location(struct out *out, uint64_t offset, struct hyb_location 
 	out_number(out, "last", l->last);
 	out_number(out, "cpu_start", l->cpu_start);
 	out_number(out, "cpu", l->cpu);
+	if (l->ready_known)
+		out_number(out, "ready", l->ready);
 	out_number(out, "samples", l->samples);
 	out_number(out, "taken", l->taken);
 	out_number(out, "frames", l->frames);
@@ -200,10 +202,11 @@ static void show_node(struct out *out, const struct process *p, const struct chu
 	const struct hyb_node *node, uint32_t cells)
 {
 	static const char *const probe[] = {"ran", "skipped"}, *const message[] = {"sent", "received"},
-				 *const range[] = {"least", "most"};
-	const char *const *names = node->kind == HYB_NODE_MESSAGE ? message
-				   : node->kind == HYB_NODE_RANGE ? range
-								  : probe;
+				 *const range[] = {"least", "most"}, *const frame[] = {"waited", "ready"};
+	const char *const *names = node->kind == HYB_NODE_MESSAGE                                  ? message
+				   : node->kind == HYB_NODE_RANGE                                  ? range
+				   : node->kind > HYB_NODE_FUNCTION && node->kind < HYB_NODE_AWAIT ? frame
+												   : probe;
 	const int64_t *values = (const int64_t *)(node + 1);
 	size_t metrics = p->info.metric_count;
 

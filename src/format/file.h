@@ -8,7 +8,7 @@
 
 #define HYB_MAGIC "HYBRID\r\n" /* eight bytes, without the final NUL */
 #define HYB_VERSION_MAJOR 1
-#define HYB_VERSION_MINOR 6
+#define HYB_VERSION_MINOR 7
 
 #define HYB_PAGE 4096u /* chunks begin and end on multiples of this */
 #define HYB_SEGMENT (1u << 20) /* no chunk crosses a multiple of this */

@@ -66,7 +66,8 @@ enum hyb_cost {
 	HYB_COST_SWITCH = 1, /* context switches of a thread that the kernel counts something for */
 	HYB_COST_THREAD = 2, /* its begin and its end */
 	HYB_COST_PROCESS = 3, /* begin and end of its process */
-	HYB_COST_COUNT = 4
+	HYB_COST_WAIT = 4, /* recording where it waited. Since 1.7 */
+	HYB_COST_COUNT = 5
 };
 #define HYB_COST_SLOTS 8
 
@@ -123,7 +124,8 @@ struct hyb_location {
 	uint64_t left_out, python_left_out; /* calls of functions that the filter excludes; since 1.4 */
 	uint64_t threads; /* REST: how many threads are in it; since 1.4 */
 	uint32_t kind; /* enum hyb_location_kind; since 1.4 */
-	uint32_t reserved;
+	uint32_t ready_known; /* 1: `ready` was measured; since 1.7 */
+	uint64_t ready; /* ns that it wanted a processor and had none; since 1.7 */
 };
 
 /* In a LOCATION chunk: the structure at sizeof(struct hyb_chunk), the stack here. */
@@ -233,11 +235,13 @@ struct hyb_node {
 	uint64_t samples; /* samples whose innermost frame is this node */
 	union {
 		uint64_t ran; /* probes: CPU ns between the samples in it and those before them */
+		uint64_t waited; /* leaves: ns asleep in calls that ended here; since 1.7 */
 		uint64_t sent; /* messages: bytes */
 		uint64_t least; /* range: ticks; 0: none yet */
 	};
 	union {
 		uint64_t skipped; /* probes: enters that were only counted (demoted) */
+		uint64_t ready; /* leaves: ns without a processor, found here; since 1.7 */
 		uint64_t received; /* messages: bytes */
 		uint64_t most; /* range: ticks */
 	};

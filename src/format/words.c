@@ -56,7 +56,8 @@ WORDS(cost,
 	[HYB_COST_INTERRUPT] = {"interrupts", NULL},
 	[HYB_COST_SWITCH] = {"switches", NULL},
 	[HYB_COST_THREAD] = {"threads", NULL},
-	[HYB_COST_PROCESS] = {"processes", NULL});
+	[HYB_COST_PROCESS] = {"processes", NULL},
+	[HYB_COST_WAIT] = {"waits", NULL});
 
 WORDS(probe_kind,
 	[HYB_PROBE_SKIPPED] = {"skipped", NULL},

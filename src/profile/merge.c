@@ -166,7 +166,7 @@ static int own_node(struct work *w, struct spot spot, uint32_t *ret_node)
 static int own_if_sampled(struct work *w, uint32_t i, struct place *place)
 {
 	place->own = place->spot.node;
-	return merge_is_sampled(&w->nodes[i], w->metrics) ? own_node(w, place->spot, &place->own) : 0;
+	return merge_holds(&w->nodes[i], w->metrics) ? own_node(w, place->spot, &place->own) : 0;
 }
 
 static int name_probe(const struct work *w, const struct hyb_node_info *n, struct profile_node *like)
@@ -332,7 +332,7 @@ static int place_shown(struct work *w, uint32_t i, const struct code *code, stru
 	const struct hyb_node_info *n = &w->nodes[i];
 	bool leaf = n->type == HYB_TYPE_LEAF;
 	struct spot own = place->spot;
-	int r = leaf && merge_is_sampled(n, w->metrics) ? place_code(w, i, code, true, &own) : 0;
+	int r = leaf && merge_holds(n, w->metrics) ? place_code(w, i, code, true, &own) : 0;
 
 	if (!r && (!leaf || w->shapes[i] & SHAPE_INNER))
 		r = place_code(w, i, code, false, &place->spot);
@@ -468,7 +468,7 @@ static int place_cost(struct work *w, uint32_t i, struct place *place)
 	struct spot spot = place->spot;
 
 	place->wrapped = true;
-	if (!merge_is_sampled(&w->nodes[i], w->metrics))
+	if (!merge_holds(&w->nodes[i], w->metrics))
 		return 0;
 	if (!like.name || !like.file || settle(w, &spot) || descend(w->merge, &spot, &like))
 		return HYB_ENOMEM;
@@ -532,7 +532,7 @@ static int find_shapes(struct work *w, const struct hyb_location_info *location)
 		const struct hyb_node_info *n = &w->nodes[i];
 		uint8_t *shape = &w->shapes[i], *above = &w->shapes[n->parent];
 		const struct code *code = NULL;
-		bool sampled = merge_is_sampled(n, w->metrics);
+		bool sampled = merge_holds(n, w->metrics);
 
 		if (n->type == HYB_TYPE_AWAIT || n->type == HYB_TYPE_MESSAGE)
 			continue;

@@ -60,8 +60,9 @@ struct merge {
 int merge_location(struct merge *merge, const struct hyb_location_info *location,
 	const struct resolver *resolver, uint32_t top);
 
-/* Whether samples ended in a node, of a clock or by the overflow of one of so many metrics. */
-bool merge_is_sampled(const struct hyb_node_info *node, size_t metrics);
+/* Whether something ended in a node: samples, of a clock or by the overflow of one of so many metrics, or
+ * what was seen there of off-CPU time. */
+bool merge_holds(const struct hyb_node_info *node, size_t metrics);
 
 /* The last step of it: adds times, samples and messages; own[i] is the node of the tree that has those of
  * node i of the location. 0 or HYB_ENOMEM. */

@@ -6,12 +6,17 @@
 #include "profile/slice.h"
 #include "profile/times.h"
 
-bool merge_is_sampled(const struct hyb_node_info *node, size_t metrics)
+static bool was_off(const struct hyb_node_info *node)
+{
+	return node->type > HYB_TYPE_FUNCTION && node->type < HYB_TYPE_AWAIT && (node->waited || node->ready);
+}
+
+bool merge_holds(const struct hyb_node_info *node, size_t metrics)
 {
 	for (size_t k = 0; node->overflows && k < metrics; k++)
 		if (node->overflows[k])
 			return true;
-	return node->samples;
+	return node->samples || was_off(node);
 }
 
 static void add_message(struct profile_node *to, const struct hyb_node_info *from)
@@ -128,8 +133,9 @@ int merge_values(struct merge *m, const struct hyb_location_info *location, cons
 			add_message(to, from);
 			continue;
 		}
-		m->blocked += i ? times->blocked[i] : 0;
+		m->blocked += from->probe ? times->blocked[i] : 0;
 		to->blocked += times->blocked[i];
+		to->ready += times->ready[i];
 		to->samples += from->samples;
 		if (from->type == HYB_TYPE_REGION || from->type == HYB_TYPE_FUNCTION) {
 			to->calls += from->calls;

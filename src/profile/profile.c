@@ -1,3 +1,4 @@
+#include "profile/waits.h"
 #include "profile/profile.h"
 
 #include <stdlib.h>
@@ -50,7 +51,7 @@ struct profile *profile_new(const struct profile_options *options)
 static uint32_t find_top(struct profile *p, const struct hyb_location_info *location, const char *program)
 {
 	const struct hyb_process *process = location->process;
-	struct profile_node like = {.kind = PROFILE_PROBE};
+	struct profile_node like = {.kind = PROFILE_PROBE, .idles = true};
 	char name[PROFILE_LOCATION_NAME];
 	uint32_t top;
 
@@ -243,23 +244,23 @@ int profile_end_process(struct profile *p, const struct hyb_process *process, bo
 	return mpi_add_process(&p->mpi, &p->strings, process, &p->tree, selected);
 }
 
-static bool has_samples(const struct profile *p, size_t node)
+static bool has_own(const struct profile *p, size_t node)
 {
 	const struct profile_value *values = p->metrics.values + node * p->metrics.count;
 
 	for (size_t k = 0; k < p->metrics.count; k++)
 		if (values[k].samples)
 			return true;
-	return p->tree.nodes[node].samples;
+	return p->tree.nodes[node].samples || p->tree.nodes[node].blocked;
 }
 
-/* In FUNCTION mode lines merge with their routine: what was sampled is known only now. */
+/* In FUNCTION mode lines merge with their routine: what ended in it is known only now. */
 static void name_kinds(struct profile *p)
 {
 	if (p->options.mode != PROFILE_FUNCTION)
 		return;
 	for (size_t i = 0; i < p->tree.count; i++)
-		if (p->tree.nodes[i].kind == PROFILE_INTERMEDIATE && has_samples(p, i))
+		if (p->tree.nodes[i].kind == PROFILE_INTERMEDIATE && has_own(p, i))
 			p->tree.nodes[i].kind = PROFILE_LEAF;
 }
 
@@ -426,8 +427,13 @@ int profile_finish(struct profile *p, struct hyb_error *err)
 	if (!r && p->options.spreads)
 		r = spreads_cover(&p->mpi.spreads, &p->tree);
 	if (!r) {
+		for (size_t i = 0; i < p->tree.count; i++)
+			p->tree.nodes[i].idle = profile_idle_alone(&p->tree.nodes[i]);
 		tree_sum(&p->tree);
 		name_kinds(p);
+		r = waits_sum(&p->tree, &p->quality);
+	}
+	if (!r) {
 		tree_sum(&p->awaits);
 		r = arrange(p, p->options.sort, NULL);
 	}
@@ -454,11 +460,6 @@ size_t profile_count(const struct profile *p)
 const struct profile_node *profile_nodes(const struct profile *p)
 {
 	return p->tree.nodes;
-}
-
-uint64_t profile_whole(const struct profile_node *top)
-{
-	return top->inclusive > top->blocked ? top->inclusive - top->blocked : top->inclusive;
 }
 
 const struct profile_quality *profile_quality(const struct profile *p)

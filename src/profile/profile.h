@@ -96,6 +96,7 @@ struct profile_node {
 	bool demoted;
 	bool python; /* a frame of Python; `module` is then its interpreter's */
 	bool mpi; /* a function of MPI */
+	bool idles; /* no probe is here or above, but a thread or rank: what is blocked here is idle */
 	const char *name; /* function, region name, "[incomplete: ...]" */
 	const char *file; /* "" if not known */
 	const char *module; /* path, "" for regions */
@@ -108,7 +109,9 @@ struct profile_node {
 	uint64_t samples; /* ended here; for probes: samples without a frame below */
 	uint64_t inclusive; /* ns */
 	uint64_t exclusive; /* ns, ran (or not sampled) here */
-	uint64_t blocked; /* ns, probes: waited here */
+	uint64_t blocked; /* ns, did not run here: waited, or was ready without a processor */
+	uint64_t ready; /* ns, that part of it */
+	uint64_t idle; /* ns of `inclusive` that are no part of what 100 % is: blocked outside all probes */
 	uint64_t messages; /* functions of MPI: sent or received, collectives, one-sided operations, transfers
 			    */
 	uint64_t sent, received; /* bytes of them */
@@ -133,6 +136,20 @@ struct profile_value {
 	int64_t inclusive, exclusive;
 	uint64_t samples; /* that its overflow took, and that ended here */
 };
+
+/* For what threads waited, as far as the call that waits tells. */
+enum profile_wait {
+	PROFILE_WAIT_UNKNOWN = 0, /* no call was seen */
+	PROFILE_WAIT_MPI = 1,
+	PROFILE_WAIT_GIL = 2,
+	PROFILE_WAIT_LOCK = 3, /* and conditions, semaphores, joins */
+	PROFILE_WAIT_IO = 4,
+	PROFILE_WAIT_EVENT = 5, /* poll() and its like */
+	PROFILE_WAIT_SLEEP = 6,
+	PROFILE_WAIT_CHILD = 7,
+	PROFILE_WAITS
+};
+extern const struct words profile_wait_words; /* format/words.h */
 
 /* The sums over all that was merged which the quality block prints. */
 struct profile_quality {
@@ -161,6 +178,8 @@ struct profile_quality {
 	uint64_t python[8]; /* samples by enum hyb_python of the format */
 	uint64_t gil_wait, gil_waits; /* ns that threads waited for Python's GIL, and how often */
 	uint64_t blocked; /* ns that anything was blocked, waiting for the GIL apart */
+	uint64_t waits[PROFILE_WAITS]; /* ns */
+	uint64_t ready; /* ns without a processor */
 	uint64_t damage;
 	uint64_t ranks; /* processes that are ranks of an MPI_COMM_WORLD */
 	uint64_t mpi_calls, mpi_time; /* calls of MPI, ns in them */
@@ -296,8 +315,23 @@ const struct profile_part *profile_parts(const struct profile *profile, size_t *
 
 size_t profile_count(const struct profile *profile);
 const struct profile_node *profile_nodes(const struct profile *profile); /* node 0 is the root */
-/* What 100 % is: all time of the root, or of a location's node, but what was waited outside of all probes. */
-uint64_t profile_whole(const struct profile_node *top);
+/*
+ * Shares are of all time but what is idle, or else threads that only wait would make the others small. Of a
+ * node and all below it, ns; of the root or a location's node what 100 % is; and of the node alone.
+ */
+static inline uint64_t profile_whole(const struct profile_node *node)
+{
+	return node->inclusive - node->idle;
+}
+
+static inline uint64_t profile_idle_alone(const struct profile_node *node)
+{
+	return node->idles ? node->blocked : 0;
+}
+static inline uint64_t profile_alone(const struct profile_node *node)
+{
+	return node->exclusive + node->blocked - profile_idle_alone(node);
+}
 const struct profile_quality *profile_quality(const struct profile *profile);
 
 /* The program that a process ran, without its folder; "" if that is not known. The process's string. */

@@ -1,6 +1,7 @@
 #include "profile/times.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "format/format.h"
 #include "profile/slice.h"
@@ -37,42 +38,140 @@ static void probe_times(const struct hyb_node_info *nodes, size_t count, uint64_
 		exclusive[i] = below[i] > inclusive[i] ? 0 : inclusive[i] - below[i];
 }
 
-/* Moves what probes waited from exclusive[] to blocked[]. */
-static void split_blocked(const struct hyb_location_info *location, uint64_t *exclusive, uint64_t *blocked)
+/* What a probe has beside the CPU time that samples saw in it. */
+static uint64_t room_of(const struct hyb_node_info *node, uint64_t exclusive)
+{
+	return exclusive > node->ran ? exclusive - node->ran : 0;
+}
+
+static bool is_frame(const struct hyb_node_info *n)
+{
+	return n->type > HYB_TYPE_FUNCTION && n->type < HYB_TYPE_AWAIT;
+}
+
+/* What was seen at frames, where estimates say more than their probe has room for, or than `most` in all,
+ * less. Returns how much it is. `scratch`: two zeroes a node. */
+static uint64_t place_seen(
+	const struct hyb_location_info *location, uint64_t most, const struct times *times, uint64_t *scratch)
+{
+	const struct hyb_node_info *nodes = location->nodes;
+	size_t count = location->node_count;
+	uint64_t *seen = scratch, *passed = scratch + count, all = 0, placed = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		uint64_t *sum = &seen[nodes[i].probe];
+
+		if (is_frame(&nodes[i]) && (__builtin_add_overflow(*sum, nodes[i].waited, sum) ||
+						   __builtin_add_overflow(*sum, nodes[i].ready, sum)))
+			return 0; /* no real thread's */
+	}
+	for (size_t i = 0; i < count; i++) {
+		uint64_t room = room_of(&nodes[i], times->exclusive[i]);
+
+		all += is_probe(&nodes[i]) ? seen[i] < room ? seen[i] : room : 0;
+	}
+	for (size_t i = 0; i < count; i++) {
+		uint32_t p = nodes[i].probe;
+		uint64_t part = is_frame(&nodes[i]) ? nodes[i].waited + nodes[i].ready : 0;
+		uint64_t room = room_of(&nodes[p], times->exclusive[p]),
+			 within = seen[p] < room ? seen[p] : room;
+
+		if (!part)
+			continue;
+		if (all > most)
+			within = slice_scale(within, most, all);
+		times->blocked[i] = slice(passed[p], part, seen[p], within);
+		times->ready[i] = slice_scale(times->blocked[i], nodes[i].ready, part);
+		passed[p] += part;
+		placed += times->blocked[i];
+	}
+	for (size_t i = 0; i < count; i++)
+		if (is_frame(&nodes[i]))
+			times->exclusive[nodes[i].probe] -= times->blocked[i];
+	return placed;
+}
+
+/* Takes `excess` off what was ready at frames: where they waited, too, it may be an estimate. */
+static void cut_ready(const struct hyb_location_info *location, uint64_t excess, const struct times *times)
+{
+	const struct hyb_node_info *nodes = location->nodes;
+	uint64_t estimated = 0, seen = 0, *sum;
+	bool all;
+
+	for (size_t i = 0; i < location->node_count; i++) {
+		sum = is_frame(&nodes[i]) && nodes[i].waited ? &estimated : &seen;
+		*sum += times->ready[i];
+	}
+	all = estimated < excess;
+	seen = all ? seen + estimated : estimated;
+	for (size_t i = 0; i < location->node_count; i++)
+		if (all || (is_frame(&nodes[i]) && nodes[i].waited))
+			times->ready[i] = slice_scale(times->ready[i], seen - excess, seen);
+}
+
+/* Divides `ready` among the probes' part of what is blocked; less than was seen at frames cuts those. */
+static void place_ready(const struct hyb_location_info *location, uint64_t ready, const struct times *times)
+{
+	const struct hyb_node_info *nodes = location->nodes;
+	uint64_t seen = 0, blocked = 0, passed = 0;
+
+	for (size_t i = 0; i < location->node_count; i++) {
+		seen += times->ready[i];
+		blocked += is_probe(&nodes[i]) ? times->blocked[i] : 0;
+	}
+	if (seen > ready)
+		cut_ready(location, seen - ready, times);
+	if (seen >= ready || !blocked)
+		return;
+	ready = ready - seen < blocked ? ready - seen : blocked;
+	for (size_t i = 0; i < location->node_count; i++)
+		if (is_probe(&nodes[i])) {
+			times->ready[i] = slice(passed, times->blocked[i], blocked, ready);
+			passed += times->blocked[i];
+		}
+}
+
+/* Moves what did not run from exclusive[] to blocked[]. `scratch`: two zeroes a node. */
+static void split_blocked(
+	const struct hyb_location_info *location, const struct times *times, uint64_t *scratch)
 {
 	const struct hyb_node_info *nodes = location->nodes;
 	uint64_t wall = nodes[0].inclusive;
-	uint64_t wait = wall > location->cpu ? wall - location->cpu : 0;
-	uint64_t room = 0, passed = 0;
+	uint64_t off = wall > location->cpu ? wall - location->cpu : 0;
+	uint64_t room = 0, passed = 0, rest;
 
 	if (location->source == HYB_SOURCE_NONE || location->source == HYB_SOURCE_WALL)
 		return;
 	for (size_t i = 0; i < location->node_count; i++)
-		if (exclusive[i] > nodes[i].ran)
-			room += exclusive[i] - nodes[i].ran;
-	if (wait > room)
-		wait = room;
-	for (size_t i = 0; wait && i < location->node_count; i++) {
-		uint64_t part = exclusive[i] > nodes[i].ran ? exclusive[i] - nodes[i].ran : 0;
+		room += room_of(&nodes[i], times->exclusive[i]);
+	off = off < room ? off : room;
+	rest = place_seen(location, off, times, scratch);
+	room -= rest;
+	rest = off - rest;
+	for (size_t i = 0; rest && i < location->node_count; i++) {
+		uint64_t part = room_of(&nodes[i], times->exclusive[i]);
 
-		blocked[i] = slice(passed, part, room, wait);
-		exclusive[i] -= blocked[i];
+		times->blocked[i] += slice(passed, part, room, rest);
+		times->exclusive[i] -= slice(passed, part, room, rest);
 		passed += part;
 	}
+	place_ready(location, location->ready < off ? location->ready : off, times);
 }
 
 int times_of_location(const struct hyb_location_info *location, struct times *ret_times)
 {
 	size_t count = location->node_count;
-	struct times times = {calloc(count, sizeof(uint64_t)), calloc(count, sizeof(uint64_t))};
+	struct times times = {calloc(count, sizeof(uint64_t)), calloc(count, sizeof(uint64_t)),
+		calloc(count, sizeof(uint64_t))};
 	uint64_t *scratch = calloc(2 * count, sizeof(uint64_t));
 	int r = HYB_ENOMEM;
 
-	if (times.exclusive && times.blocked && scratch) {
+	if (times.exclusive && times.blocked && times.ready && scratch) {
 		for (size_t i = 0; i < count; i++)
 			times.exclusive[i] = is_probe(&location->nodes[i]) ? location->nodes[i].inclusive : 0;
 		probe_times(location->nodes, count, times.exclusive, scratch, scratch + count);
-		split_blocked(location, times.exclusive, times.blocked);
+		memset(scratch, 0, 2 * count * sizeof(*scratch));
+		split_blocked(location, &times, scratch);
 		*ret_times = times;
 		times = (struct times){0};
 		r = 0;
@@ -127,5 +226,6 @@ void times_release(struct times *times)
 {
 	free(times->exclusive);
 	free(times->blocked);
+	free(times->ready);
 	*times = (struct times){0};
 }

@@ -1,5 +1,5 @@
 /*
- * What each probe of one location ran and where it waited, by the rules in
+ * What each probe of one location ran, and where it did not run, by the rules in
  * profile.h. Pure arithmetic on the reader's nodes.
  */
 #ifndef HYB_TIMES_H
@@ -7,10 +7,11 @@
 
 #include "hybrid/reader.h"
 
-/* ns by index of the location's nodes; frames have none. */
+/* ns by index of the location's nodes. */
 struct times {
-	uint64_t *exclusive; /* without what was blocked */
-	uint64_t *blocked;
+	uint64_t *exclusive; /* probes: without what was blocked */
+	uint64_t *blocked; /* did not run: at frames where that was seen, the rest at probes */
+	uint64_t *ready; /* the part of it without a processor */
 };
 
 /*

@@ -7,7 +7,7 @@
 #define MUCH 10u /* percent of CPU from which on an option is named */
 
 /* Order of the parts in the line. */
-enum part { HANDLER, INTERRUPT, SWITCH, PROBE, SKIPPED, PYTHON, LEFT_OUT, THREAD, PROCESS, PARTS };
+enum part { HANDLER, INTERRUPT, SWITCH, PROBE, SKIPPED, PYTHON, LEFT_OUT, THREAD, PROCESS, WAIT, PARTS };
 
 static const struct {
 	const char *key; /* in JSON */
@@ -25,6 +25,7 @@ static const struct {
 		"compiling these without -finstrument-functions, or --python=frames"},
 	[THREAD] = {"threads", "beginning and ending threads", false, NULL},
 	[PROCESS] = {"processes", "beginning and ending processes", false, NULL},
+	[WAIT] = {"waits", "recording where threads waited", false, "a lower --rate"},
 };
 
 static void fill(const struct profile_quality *q, uint64_t time[PARTS], uint64_t calls[PARTS])
@@ -37,6 +38,7 @@ static void fill(const struct profile_quality *q, uint64_t time[PARTS], uint64_t
 	time[SWITCH] = q->cost[HYB_COST_SWITCH];
 	time[THREAD] = q->cost[HYB_COST_THREAD];
 	time[PROCESS] = q->cost[HYB_COST_PROCESS];
+	time[WAIT] = q->cost[HYB_COST_WAIT];
 	time[PROBE] = q->probe_time;
 	time[SKIPPED] = q->skipped_time;
 	time[PYTHON] = q->python_time;

@@ -162,6 +162,11 @@ void quality_json(
 	json_number(json, "thread_wall_ns", q->thread_wall);
 	json_number(json, "cpu_ns", q->cpu);
 	json_number(json, "blocked_ns", q->blocked);
+	json_number(json, "ready_ns", q->ready);
+	json_object(json, "waits_ns");
+	for (unsigned i = 0; i < PROFILE_WAITS; i++)
+		json_number(json, word_key(&profile_wait_words, i), q->waits[i]);
+	json_end(json);
 	put_sampling(json, q);
 	put_probes(json, q);
 	put_unresolved(json, profile);

@@ -12,6 +12,7 @@
 #include "quality/quality.h"
 
 #define LIST_MAX 3 /* names of a list that are printed */
+#define FEW 100u /* of what is off the CPU a part of so many is not worth a word */
 #define MANY_UNNAMED 100u /* one sample of so many: a warning */
 
 static void put_commands(struct remarks *remarks, const struct quality *quality)
@@ -248,7 +249,7 @@ static void put_note(struct remarks *remarks, const struct fact *note)
 static void put_python(struct remarks *remarks, const struct facts *facts, const struct profile_quality *q)
 {
 	struct text text = text_begin();
-	char n[FIGURE_SIZE], wait[FIGURE_SIZE];
+	char n[FIGURE_SIZE];
 
 	if (!facts->pythons.count)
 		return;
@@ -262,12 +263,42 @@ static void put_python(struct remarks *remarks, const struct facts *facts, const
 			text_add(&text, "%s %s%s %s", i ? "," : ";", figure_number(q->python[i], n),
 				i ? "" : " samples", word_text(&words_python, i));
 	remarks_add(remarks, false, "python", &text);
-	if (!q->gil_waits)
+}
+
+/* For what threads waited, longest first; samples of wall time show that in the tree. */
+static void put_waits(struct remarks *remarks, const struct profile_quality *q)
+{
+	char wait[FIGURE_SIZE], n[FIGURE_SIZE];
+	uint64_t left[PROFILE_WAITS], all = q->ready;
+	const char *comma = "";
+	struct text text;
+
+	memcpy(left, q->waits, sizeof(left));
+	if (!left[PROFILE_WAIT_GIL])
+		left[PROFILE_WAIT_GIL] = q->gil_wait; /* samples of wall time are in it, too */
+	for (unsigned i = 0; i < PROFILE_WAITS; i++)
+		all += left[i];
+	if (all * FEW <= q->thread_wall)
 		return;
-	text_add(&text, "%s waiting for the GIL in %s call%s", figure_duration(q->gil_wait, wait),
-		figure_number(q->gil_waits, n), text_plural(q->gil_waits));
-	if (!(q->sources & (1u << HYB_SOURCE_WALL))) /* its samples know on which line */
-		text_add(&text, "; %s blocked elsewhere", figure_duration(q->blocked, wait));
+	text = text_begin();
+	for (;;) {
+		unsigned most = 0;
+
+		for (unsigned i = 1; i < PROFILE_WAITS; i++)
+			if (left[i] > left[most])
+				most = i;
+		if (left[most] * FEW <= all)
+			break;
+		text_add(&text, "%s%s %s", comma, figure_duration(left[most], wait),
+			word_text(&profile_wait_words, most));
+		if (most == PROFILE_WAIT_GIL)
+			text_add(&text, " in %s call%s", figure_number(q->gil_waits, n),
+				text_plural(q->gil_waits));
+		comma = ", ";
+		left[most] = 0;
+	}
+	if (q->ready * FEW > all)
+		text_add(&text, "%s%s ready without a processor", comma, figure_duration(q->ready, wait));
 	remarks_add(remarks, false, "waiting", &text);
 }
 
@@ -296,6 +327,7 @@ static void put_killed(struct remarks *remarks, const struct facts *facts)
 static void put_facts(struct remarks *remarks, const struct facts *facts, const struct profile_quality *q)
 {
 	put_python(remarks, facts, q);
+	put_waits(remarks, q);
 	put_killed(remarks, facts);
 	put_count(remarks, false, facts->running, "process is still running: this is how far it is",
 		"processes are still running: this is how far they are");

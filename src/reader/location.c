@@ -114,6 +114,14 @@ static void count_node(struct hyb_node_info *node, const struct hyb_node *raw)
 	node->demoted = raw->flags & HYB_NODE_DEMOTED;
 }
 
+/* The node of a frame, which ends waits in the place of calls. */
+static void count_frame(struct hyb_node_info *node, const struct hyb_node *raw)
+{
+	node->samples = raw->samples;
+	node->waited = raw->waited;
+	node->ready = raw->ready;
+}
+
 static void count_message(struct hyb_node_info *node, const struct hyb_node *raw)
 {
 	node->calls = raw->count;
@@ -197,7 +205,10 @@ static uint32_t add_node(struct loader *l, uint32_t id, const struct hyb_node *r
 		if (!fill_annex(l, node, id, raw))
 			return NODE_NONE;
 	} else {
-		count_node(node, raw);
+		if (raw->kind <= HYB_NODE_FUNCTION)
+			count_node(node, raw);
+		else
+			count_frame(node, raw);
 		name_node(l, node, id, raw);
 	}
 	value_node(l, node, raw);
@@ -464,6 +475,8 @@ static int fill_info(struct loader *l)
 		.name = arena_string(l->p->arena, raw->name, strnlen(raw->name, sizeof(raw->name))),
 		.ended = raw->end != 0,
 		.cpu = raw->cpu > raw->cpu_start ? raw->cpu - raw->cpu_start : 0,
+		.ready = raw->ready,
+		.ready_known = raw->ready_known,
 		.samples = raw->samples,
 		.taken = raw->taken,
 		.frames = raw->frames,

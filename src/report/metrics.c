@@ -76,7 +76,8 @@ static double *hot_values(
 		.set = set,
 		.nodes = flat->nodes,
 		.values = flat->values,
-		.count = flat->count};
+		.count = flat->count,
+		.idle = flat->idle};
 
 	for (size_t i = 0; values && column == SIZE_MAX && i < flat->count; i++)
 		values[i] = (double)flat->nodes[i].exclusive;

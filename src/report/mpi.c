@@ -84,32 +84,17 @@ static void put_functions(struct style *style, const struct profile *profile, ui
 	}
 }
 
-/* Shares are of all time, without what was waited outside all probes: at the root, or below at threads and
- * ranks. */
-static void share_all_time(struct sheet *sheet, const struct profile_node *nodes)
-{
-	bool parts = sheet->options->split || sheet->options->split_ranks;
-
-	sheet->time = nodes->inclusive;
-	sheet->waited = nodes->blocked;
-	for (uint32_t i = nodes->first_child; i; i = nodes[i].next_sibling)
-		sheet->waited += parts || nodes[i].kind == PROFILE_ROOT ? nodes[i].blocked : 0;
-	if (sheet->waited >= sheet->time)
-		sheet->waited = 0;
-	sheet->least =
-		(uint64_t)(sheet->options->look.threshold / 100 * (double)(sheet->time - sheet->waited));
-}
-
 static int put_text(struct style *style, const struct profile *profile, struct sheet *sheet)
 {
+	const struct profile_node *all = profile_nodes(profile);
 	char heading[64];
 	int time_width;
 
-	share_all_time(sheet, profile_nodes(profile));
+	sheet_set_whole(sheet, all->inclusive, all->idle); /* not of MPI alone */
 	time_width = style_times(style, sheet->time);
 	style_set_unit(
 		style, profile_quality(profile)->mpi_time / 4); /* most times are far below their sum */
-	put_functions(style, profile, sheet->time - sheet->waited, time_width);
+	put_functions(style, profile, sheet->time_whole, time_width);
 	snprintf(heading, sizeof(heading), "call path to MPI (%s, bytes)", style->unit_name);
 	sheet->list = path_columns;
 	return sheet_tree(style, sheet, time_width, heading);

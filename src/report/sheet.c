@@ -81,37 +81,24 @@ static void find_sizes(struct sheet *s)
 			s->size[s->nodes[i].parent] = s->size[i];
 }
 
-/* Below the root of a tree stand threads or ranks. */
-static bool has_parts(const struct sheet *s)
+void sheet_set_whole(struct sheet *s, uint64_t time, uint64_t idle)
 {
-	return s->view == FIELD_TREE && (s->options->split || s->options->split_ranks);
+	s->time = time;
+	s->time_whole = time - idle;
+	s->least = (uint64_t)(s->options->look.threshold / 100 * (double)s->time_whole);
 }
 
-/* What a node has waited outside all probes. A reverse tree has the root as a row. */
-static uint64_t waited_of(const struct sheet *s, size_t i)
-{
-	bool root = s->nodes[i].kind == PROFILE_ROOT;
-
-	if (s->is_tree ? s->nodes[i].parent || (i && !root && !has_parts(s)) : !root)
-		return 0;
-	return sheet_values(s, i).blocked;
-}
-
-/* What was waited outside all probes is no part of the whole: threads that only wait must not hide others. */
+/* What is idle is no part of the whole: threads that only wait must not hide others. */
 static void find_time(struct sheet *s)
 {
-	for (size_t i = 0; i < s->count; i++) {
-		const struct profile_values v = sheet_values(s, i);
+	uint64_t time = 0;
 
-		if (!s->is_tree)
-			s->time += v.exclusive + v.blocked;
-		else if (!i)
-			s->time = v.inclusive;
-		s->waited += waited_of(s, i);
-	}
-	if (s->waited >= s->time)
-		s->waited = 0;
-	s->least = (uint64_t)(s->options->look.threshold / 100 * (double)(s->time - s->waited));
+	for (size_t i = 0; !s->is_tree && i < s->count; i++)
+		time += s->nodes[i].exclusive + s->nodes[i].blocked;
+	if (!s->is_tree)
+		sheet_set_whole(s, time, s->idle);
+	else if (s->count)
+		sheet_set_whole(s, sheet_values(s, 0).inclusive, sheet_values(s, 0).idle);
 }
 
 static unsigned view_of(const struct report_options *options)
@@ -199,7 +186,7 @@ double sheet_size_share(const struct sheet *s, size_t i)
 {
 	if (s->set->shown_count)
 		return sheet_share(s, s->size[i]);
-	return s->time ? (double)time_size(s, i) * 100 / (double)(s->time - s->waited) : 0;
+	return s->time_whole ? (double)time_size(s, i) * 100 / (double)s->time_whole : 0;
 }
 
 double sheet_change(const struct sheet *s, uint32_t node)
@@ -214,7 +201,7 @@ double sheet_change(const struct sheet *s, uint32_t node)
 
 struct field_row sheet_row(const struct sheet *s, size_t i)
 {
-	struct field_row row = {.whole = s->time - s->waited, .rate = NAN, .rate_of_all = NAN};
+	struct field_row row = {.whole = s->time_whole, .rate = NAN, .rate_of_all = NAN};
 	const struct profile_node *n = &s->nodes[i];
 
 	if (s->base) {
@@ -229,12 +216,6 @@ struct field_row sheet_row(const struct sheet *s, size_t i)
 	if (s->overflows)
 		row.now.samples = s->values[i * s->metrics + s->set->shown[0]].samples;
 	row.root = s->is_tree && !i;
-	if (s->base && n->kind == PROFILE_ROOT) {
-		row.waited = row.now.blocked;
-		row.waited_before = row.before->blocked;
-	} else if (!s->base && s->is_tree && i) {
-		row.waited = waited_of(s, i);
-	}
 	if (s->is_tree)
 		row.above = sheet_values(s, n->parent).inclusive;
 	row.messages = n->messages;

@@ -35,6 +35,7 @@ struct sheet {
 	const struct profile_value *values;
 	size_t count;
 	bool is_tree;
+	uint64_t idle; /* of a table: as in struct profile_tree */
 	/* Of a difference: its sides, and (after) the sheet of before; else NULL. */
 	const struct profile_diff_pair *pairs;
 	struct sheet *base;
@@ -46,7 +47,7 @@ struct sheet {
 	double whole; /* the value of `size` that is 100 % */
 	bool by_exclusive; /* order and `size` are by the exclusive value */
 	unsigned view; /* enum field_view */
-	uint64_t time, waited, least; /* ns: of all; of that outside all probes; what is less is left out */
+	uint64_t time, time_whole, least; /* ns: of all; that are 100 %; what is less is left out */
 	struct profile_values rest; /* of the row behind the last: its inclusive time */
 	const struct report_over *over; /* what nodes have over the ranks; or NULL */
 	/* of the text: */
@@ -64,6 +65,10 @@ void sheet_release(struct sheet *sheet);
 /* By what nodes are to be ordered: the first column of a sheet that is not made yet. To be freed; NULL when
  * memory is out. */
 double *sheet_weights(struct sheet sheet, bool by_exclusive);
+
+/* So many ns are all time; shares and threshold are of it without what is idle: threads that only wait must
+ * not hide others. */
+void sheet_set_whole(struct sheet *sheet, uint64_t time, uint64_t idle);
 
 /* What a node has of the profile, or of its side of a difference. */
 struct profile_values sheet_values(const struct sheet *sheet, size_t i);

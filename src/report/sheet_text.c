@@ -67,13 +67,16 @@ static bool is_shown(const struct sheet *s, size_t column)
 static unsigned has_of(const struct sheet *s)
 {
 	unsigned has = FIELD_HAS_SAMPLES;
+	uint64_t whole = 0, ready = 0;
 
 	for (size_t i = 0; i < s->count; i++) {
 		const struct profile_values v = sheet_values(s, i);
 
 		has |= (v.blocked ? FIELD_HAS_BLOCKED : 0) | (v.calls ? FIELD_HAS_CALLS : 0);
+		whole = v.inclusive > whole ? v.inclusive : whole;
+		ready = v.ready > ready ? v.ready : ready;
 	}
-	return has;
+	return has | field_has_ready(ready, whole);
 }
 
 static void add(struct sheet *s, struct sheet_column column)
@@ -81,14 +84,16 @@ static void add(struct sheet *s, struct sheet_column column)
 	s->columns[s->column_count++] = column;
 }
 
-static void add_field(struct sheet *s, enum field_id id, int time_width, unsigned drop)
+static void add_field(struct sheet *s, enum field_id id, unsigned has, int time_width, unsigned drop)
 {
 	const struct field *field = &fields[id];
 
 	add(s, (struct sheet_column){.field = field,
 		       .metric = SIZE_MAX,
 		       .width = field->width ? field->width : time_width + field->wider,
-		       .heading = s->view == FIELD_REVERSE && id == FIELD_INCLUSIVE ? "time" : field->name,
+		       .heading = s->view == FIELD_REVERSE && id == FIELD_INCLUSIVE
+					  ? "time"
+					  : field_heading(field, has),
 		       .hot = id == (s->view == FIELD_REVERSE ? FIELD_INCLUSIVE : FIELD_EXCLUSIVE),
 		       .drop = drop});
 }
@@ -193,7 +198,7 @@ static void add_pairs(struct sheet *s, int time_width)
 		add_pair(s, i < shown ? s->set->shown[i] : s->metrics, i, groups, time_width);
 }
 
-static void add_metrics(struct sheet *s, int time_width)
+static void add_metrics(struct sheet *s, unsigned has, int time_width)
 {
 	const struct column *time = &s->set->items[s->metrics];
 
@@ -206,9 +211,9 @@ static void add_metrics(struct sheet *s, int time_width)
 			       .width = figure_width(time),
 			       .heading = s->by_exclusive ? "excl" : "incl",
 			       .drop = 4 + (unsigned)s->set->shown_count});
-	if (has_of(s) & FIELD_HAS_CALLS)
-		add_field(s, FIELD_CALLS, time_width, 1);
-	add_field(s, FIELD_SAMPLES, time_width, s->overflows ? 0 : 2);
+	if (has & FIELD_HAS_CALLS)
+		add_field(s, FIELD_CALLS, has, time_width, 1);
+	add_field(s, FIELD_SAMPLES, has, time_width, s->overflows ? 0 : 2);
 }
 
 /* Takes out the columns of that number. */
@@ -237,11 +242,11 @@ int sheet_lay_out(struct sheet *s, const struct style *style, int time_width)
 	else if (s->list)
 		add_list(s, style, time_width);
 	else if (s->set->shown_count)
-		add_metrics(s, time_width);
+		add_metrics(s, has, time_width);
 	else
 		for (unsigned id = 0; id < FIELDS; id++)
 			if (field_is_in(&fields[id], fields[id].text, s->view, has))
-				add_field(s, id, time_width, 0);
+				add_field(s, id, has, time_width, 0);
 	for (unsigned number = 1; style->cut && number <= last && total_width(s) > room; number++)
 		drop(s, number);
 	return 0;

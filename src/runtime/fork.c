@@ -9,6 +9,7 @@
 #include "runtime/probe/probe.h"
 #include "runtime/probe/regions.h"
 #include "runtime/sample/sampler.h"
+#include "runtime/sample/waits.h"
 #include "runtime/wrap/wrap.h"
 
 struct open_region {
@@ -27,7 +28,7 @@ struct forking {
 	size_t size;
 	struct thread *t;
 	bool busy, blocks_signal;
-	int perf_fd;
+	int perf_fd, schedstat_fd;
 	struct metrics_thread metrics; /* its descriptors */
 	uintptr_t stack_lo, stack_hi;
 	uint32_t root_skipped;
@@ -45,7 +46,7 @@ static struct forking *forking_new(uint32_t depth)
 	if (f == MAP_FAILED)
 		return NULL;
 	f->size = size;
-	f->perf_fd = -1;
+	f->perf_fd = f->schedstat_fd = -1;
 	f->outer = forking;
 	forking = f;
 	return f;
@@ -101,6 +102,7 @@ void fork_prepare(void)
 	f->stack_hi = t->stack_hi;
 	f->blocks_signal = t->blocks_signal;
 	f->perf_fd = t->armed ? t->perf_fd : -1;
+	f->schedstat_fd = t->waits.every ? t->waits.fd : -1;
 	if (rt.metrics)
 		f->metrics = t->metrics;
 	copy_regions(f, t);
@@ -213,6 +215,7 @@ static void forget_thread(struct forking *f)
 {
 	if (f) {
 		perf_forget(f->perf_fd);
+		waits_forget(f->schedstat_fd);
 		metrics_forget(&f->metrics);
 	}
 	thread_free(self);

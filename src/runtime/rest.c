@@ -3,6 +3,7 @@
 #include "nodes.h"
 #include "runtime/probe/regions.h"
 #include "runtime/sample/sampler.h"
+#include "runtime/sample/waits.h"
 #include "runtime/unwind/cache.h"
 
 #define PATH_MOST 256u /* regions of a maker's path that are followed */
@@ -199,6 +200,7 @@ static uint64_t count_thread(struct thread *t)
 		if (t != self && cpu > t->last_cpu &&
 			__atomic_compare_exchange_n(
 				&t->state, &ready, THREAD_BUSY, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED)) {
+			waits_ready(t);
 			t->node->ran += cpu - t->last_cpu;
 			loc->cpu = t->last_cpu = cpu;
 			__atomic_store_n(&t->state, THREAD_READY, __ATOMIC_RELEASE);

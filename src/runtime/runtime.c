@@ -21,6 +21,7 @@
 #include "runtime/probe/regions.h"
 #include "rest.h"
 #include "runtime/sample/sampler.h"
+#include "runtime/sample/waits.h"
 #include "sys.h"
 #include "runtime/unwind/cache.h"
 #include "runtime/wrap/wrap.h"
@@ -89,6 +90,7 @@ void runtime_end(enum hyb_state state)
 		return;
 	hooks_end();
 	if (t && thread_busy(t)) {
+		waits_ready(t);
 		t->node->ran += cpu - t->last_cpu;
 		t->loc->cpu = t->last_cpu = cpu;
 		t->loc->last = now;
@@ -218,6 +220,7 @@ static void attach_main(uint64_t cpu)
 void runtime_start(void)
 {
 	uint64_t cpu = clock_ns(CLOCK_THREAD_CPUTIME_ID), process = clock_ns(CLOCK_PROCESS_CPUTIME_ID);
+	struct timespec coarse = {0, 0};
 	int saved = errno;
 
 	/* Without an environment the C library is not initialised yet: there will be another occasion. */
@@ -228,6 +231,8 @@ void runtime_start(void)
 		return;
 	rt.counter = arch_counter_is_steady();
 	rt.tick_ns = estimate_tick();
+	clock_getres(CLOCK_MONOTONIC_COARSE, &coarse);
+	rt.coarse_ns = (uint64_t)coarse.tv_nsec;
 	rt.demote_ticks = (uint64_t)((double)rt.set.demote_ns / rt.tick_ns);
 	/* Samples come microseconds late anyway: a tenth of one is fine enough, and a byte less in each time.
 	 */

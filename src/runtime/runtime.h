@@ -80,6 +80,7 @@ struct runtime {
 	bool small_stacks; /* signals are taken on the stacks for those, where a thread has one */
 	bool counter; /* the tick clock is the processor's counter */
 	double tick_ns; /* estimate for thresholds only */
+	uint64_t coarse_ns; /* from one value of CLOCK_MONOTONIC_COARSE to the next */
 	uint64_t demote_ticks;
 	uint16_t trace_shift; /* times in the trace are in units of 2^n ticks */
 	uint64_t handler_usual; /* ticks: what a thread's first samples may count for */

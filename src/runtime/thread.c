@@ -8,6 +8,7 @@
 #include "runtime/probe/probe.h"
 #include "rest.h"
 #include "runtime/sample/sampler.h"
+#include "runtime/sample/waits.h"
 #include "thread_name.h"
 #include "runtime/wrap/wrap.h"
 
@@ -130,6 +131,8 @@ bool thread_attach(struct thread *t, uintptr_t sp, uintptr_t ra, uintptr_t lo, u
 	self = t;
 	pthread_setspecific(real_functions.thread_key, t);
 	t->state = THREAD_READY;
+	t->period = rt.cpu_period;
+	waits_start(t);
 	sampler_start(t);
 	count_cost(t, begun);
 	errno = saved;
@@ -173,6 +176,7 @@ void thread_detach(struct thread *t)
 	signal_barrier();
 	now = clock_tick();
 	cpu = clock_ns(CLOCK_THREAD_CPUTIME_ID);
+	waits_stop(t);
 	t->node->ran += cpu - t->last_cpu; /* what ran since the last sample */
 	t->loc->cpu = cpu;
 	close_regions(t, now);

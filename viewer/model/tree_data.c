@@ -118,6 +118,7 @@ static int make_flat(struct tree_data *d, struct profile_view *view)
 		.file = root->file,
 		.module = root->module,
 		.inclusive = root->inclusive,
+		.idle = root->idle,
 		.first_child = d->rows.count > 0};
 	for (size_t i = 0; i < d->rows.count; i++) {
 		d->nodes[i + 1] = node_of_row(d->rows.nodes[i], d->request.by);
@@ -169,6 +170,7 @@ static int make_source(struct tree_data *d, const struct profile_view *view, uin
 		const struct profile_node *n = &view->nodes[i];
 
 		s->blocked |= n->blocked > 0;
+		s->ready = n->ready > s->ready ? n->ready : s->ready;
 		s->calls |= n->calls > 0;
 		s->samples |= n->samples > 0;
 		if (i)

@@ -125,13 +125,15 @@ static void add_metrics(struct profile_value *to, const struct profile_value *fr
 	}
 }
 
-static void add_alone(struct profile_values *to, const struct profile_values *from, bool hidden)
+static void add_alone(struct profile_values *to, const struct profile_values *from, bool idles, bool hidden)
 {
 	to->present |= from->present && !hidden;
 	to->calls += hidden ? 0 : from->calls;
 	to->samples += from->samples;
 	to->exclusive += from->exclusive;
 	to->blocked += from->blocked;
+	to->ready += from->ready;
+	to->idle += idles ? from->blocked : 0;
 }
 
 /* What is a node's own, without what is below it. */
@@ -144,13 +146,15 @@ static void add_node(struct making *m, uint32_t i, bool hidden)
 	to->samples += n->samples;
 	to->exclusive += n->exclusive;
 	to->blocked += n->blocked;
+	to->ready += n->ready;
+	to->idle += profile_idle_alone(n);
 	if (m->values)
 		add_metrics(m->values + m->map[i] * metrics, m->view->values + i * metrics, metrics);
 	if (m->before)
 		add_metrics(m->before + m->map[i] * metrics, m->from_before + i * metrics, metrics);
 	if (m->pairs) {
-		add_alone(&m->pairs[m->map[i]].before, &m->from_pairs[i].before, hidden);
-		add_alone(&m->pairs[m->map[i]].after, &m->from_pairs[i].after, hidden);
+		add_alone(&m->pairs[m->map[i]].before, &m->from_pairs[i].before, n->idles, hidden);
+		add_alone(&m->pairs[m->map[i]].after, &m->from_pairs[i].after, n->idles, hidden);
 	}
 	if (hidden)
 		return;
@@ -202,6 +206,7 @@ static int add_values(struct making *m)
 static void sum_side(struct profile_values *to, const struct profile_values *from)
 {
 	to->inclusive += from->inclusive;
+	to->idle += from->idle;
 }
 
 static uint64_t apart(uint64_t a, uint64_t b)
@@ -282,7 +287,10 @@ int hide_make(const struct profile_view *view, const struct profile_diff_pair *p
 		r = arrange(&m);
 	}
 	free(m.map);
-	*ret_tree = (struct hidden_tree){{m.tree.nodes, m.values, m.tree.count, m.values ? view->metrics : 0},
+	*ret_tree = (struct hidden_tree){{.nodes = m.tree.nodes,
+						 .values = m.values,
+						 .count = m.tree.count,
+						 .metrics = m.values ? view->metrics : 0},
 		m.pairs, m.before, m.origin};
 	row_index_release(&m.tree.index);
 	if (r)

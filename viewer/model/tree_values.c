@@ -81,7 +81,6 @@ static double rate(const struct tree_view *f, uint32_t node)
 	return grown / f->past_seconds;
 }
 
-/* What waited outside all probes is no part of the whole. */
 static struct field_row row_of(const struct tree_view *f, uint32_t node, unsigned column)
 {
 	const struct profile_node *n = &f->source.nodes[node];
@@ -93,10 +92,6 @@ static struct field_row row_of(const struct tree_view *f, uint32_t node, unsigne
 		.child_calls = f->source.child_calls[node],
 		.root = !node};
 
-	if (n->kind == PROFILE_ROOT && (node || pair)) {
-		row.waited = row.now.blocked;
-		row.waited_before = pair ? pair->before.blocked : 0;
-	}
 	if (column == FIELD_RATE) { /* the only one that takes long to know */
 		row.rate = rate(f, node);
 		row.rate_of_all = rate(f, 0);
@@ -280,6 +275,20 @@ static const char *const parts[TREE_PARTS] = {
 	[TREE_PART_CHANGE_EXCLUSIVE] = "exclchange",
 };
 
+static unsigned has_of(const struct tree_view *f)
+{
+	const struct tree_source *s = &f->source;
+
+	return (s->blocked ? FIELD_HAS_BLOCKED : 0) | (s->calls ? FIELD_HAS_CALLS : 0) |
+	       (s->samples ? FIELD_HAS_SAMPLES : 0) | (f->past ? FIELD_HAS_RATE : 0) |
+	       field_has_ready(s->ready, s->nodes->inclusive);
+}
+
+static bool has_field(const struct tree_view *f, unsigned id)
+{
+	return field_is_in(&fields[id], fields[id].screen, view_of(f), has_of(f));
+}
+
 const char *tree_view_column_name(const struct tree_view *f, unsigned column, char text[64])
 {
 	const struct column *c = metric_of(f, column);
@@ -287,7 +296,7 @@ const char *tree_view_column_name(const struct tree_view *f, unsigned column, ch
 
 	snprintf(text, 64, "%.50s%s%s",
 		c                       ? c->name
-		: column < TREE_METRICS ? fields[column].name
+		: column < TREE_METRICS ? field_heading(&fields[column], has_of(f))
 					: "",
 		*part ? ":" : "", part);
 	return text;
@@ -319,7 +328,7 @@ void tree_view_column_heading(const struct tree_view *f, unsigned column, char t
 	const char *name, *last;
 
 	if (!c) {
-		snprintf(text, 64, "%s", fields[column].name);
+		snprintf(text, 64, "%s", field_heading(&fields[column], has_of(f)));
 		return;
 	}
 	name = c->name;
@@ -353,15 +362,6 @@ static size_t add_metrics(const struct tree_view *f, bool asked, enum tree_part 
 				columns[count++] = tree_metric(i, (enum tree_part)part);
 	}
 	return count;
-}
-
-static bool has_field(const struct tree_view *f, unsigned id)
-{
-	const struct tree_source *s = &f->source;
-	unsigned has = (s->blocked ? FIELD_HAS_BLOCKED : 0) | (s->calls ? FIELD_HAS_CALLS : 0) |
-		       (s->samples ? FIELD_HAS_SAMPLES : 0) | (f->past ? FIELD_HAS_RATE : 0);
-
-	return field_is_in(&fields[id], fields[id].screen, view_of(f), has);
 }
 
 size_t tree_view_columns(const struct tree_view *f, unsigned *columns, size_t room)

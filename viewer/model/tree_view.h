@@ -29,6 +29,7 @@ struct tree_source {
 	const struct profile_value *before; /* of the metrics then, or NULL */
 	const uint64_t *child_calls; /* by node: calls of the nearest probes below */
 	uint64_t whole; /* ns that are 100 % */
+	uint64_t ready; /* ns, the most of a node */
 	bool blocked, calls, samples; /* whether a node has any */
 	bool flat; /* the root is no row */
 	bool reverse; /* exclusive values of nodes have no meaning */

@@ -16,6 +16,7 @@ static const struct field node_fields[] = {
 	FIELD(struct profile_node, samples, FIELD_SUM),
 	FIELD(struct profile_node, exclusive, FIELD_SUM),
 	FIELD(struct profile_node, blocked, FIELD_SUM),
+	FIELD(struct profile_node, ready, FIELD_SUM),
 	FIELD(struct profile_node, messages, FIELD_SUM),
 	FIELD(struct profile_node, sent, FIELD_SUM),
 	FIELD(struct profile_node, received, FIELD_SUM),
@@ -24,7 +25,7 @@ static const struct field node_fields[] = {
 	FIELD(struct profile_node, place, FIELD_MOST),
 };
 
-/* All but what profile_finish() computes: wall, blocked, achieved; and experiments. */
+/* All but what profile_finish() computes: wall, blocked, waits, ready, achieved; and experiments. */
 static const struct field quality_fields[] = {
 	FIELD(struct profile_quality, processes, FIELD_SUM),
 	FIELD(struct profile_quality, locations, FIELD_SUM),
@@ -73,12 +74,13 @@ static const struct field quality_fields[] = {
 	FIELD(struct profile_quality, rate, FIELD_MOST),
 	FIELD(struct profile_quality, sources, FIELD_BITS),
 };
-static_assert(sizeof(struct profile_quality) == 792, "a new field goes into the list above");
-static_assert(sizeof(struct profile_node) == 168, "a new field goes into the list above");
+static_assert(sizeof(struct profile_quality) == 864, "a new field goes into the list above");
+static_assert(sizeof(struct profile_node) == 184, "a new field goes into the list above");
 
 /* ----------------------------------------------------------------- trees */
 
-enum node_flag { NODE_GUESS = 8, NODE_DEMOTED = 16, NODE_PYTHON = 32, NODE_MPI = 64 }; /* above the kind */
+/* Above the kind. */
+enum node_flag { NODE_GUESS = 8, NODE_DEMOTED = 16, NODE_PYTHON = 32, NODE_MPI = 64, NODE_IDLES = 128 };
 #define NODE_KIND 7u
 
 static void put_tree(struct blob *to, const struct pack_texts *texts, const struct tree *tree)
@@ -88,7 +90,8 @@ static void put_tree(struct blob *to, const struct pack_texts *texts, const stru
 		const struct profile_node *n = &tree->nodes[i];
 
 		blob_put(to, n->kind | (n->guess ? NODE_GUESS : 0) | (n->demoted ? NODE_DEMOTED : 0) |
-				     (n->python ? NODE_PYTHON : 0) | (n->mpi ? NODE_MPI : 0));
+				     (n->python ? NODE_PYTHON : 0) | (n->mpi ? NODE_MPI : 0) |
+				     (n->idles ? NODE_IDLES : 0));
 		blob_put(to, i - n->parent);
 		pack_put_text(to, texts, n->name);
 		pack_put_text(to, texts, n->file);
@@ -108,7 +111,8 @@ static uint32_t find_node(struct blob_reader *from, const struct pack_texts *tex
 	struct profile_node like = {.kind = flags & NODE_KIND,
 		.guess = flags & NODE_GUESS,
 		.python = flags & NODE_PYTHON,
-		.mpi = flags & NODE_MPI};
+		.mpi = flags & NODE_MPI,
+		.idles = flags & NODE_IDLES};
 	const char *runs;
 	uint32_t node = 0;
 

@@ -20,7 +20,7 @@ static double difference(uint64_t after, uint64_t before)
 
 static double percent(const struct field_row *row)
 {
-	double p = share((double)(row->now.inclusive - row->waited), (double)row->whole);
+	double p = share((double)(row->now.inclusive - row->now.idle), (double)row->whole);
 
 	return row->root && p > 100 ? 100 : p;
 }
@@ -57,7 +57,7 @@ static double change(const struct field_row *row)
 
 static double change_percent(const struct field_row *row)
 {
-	return share(change(row) - difference(row->waited, row->waited_before), (double)row->whole);
+	return share(change(row) - difference(row->now.idle, row->before->idle), (double)row->whole);
 }
 
 static double change_exclusive(const struct field_row *row)
@@ -68,6 +68,11 @@ static double change_exclusive(const struct field_row *row)
 static double call_mean(const struct field_row *row)
 {
 	return row->now.calls ? (double)(row->now.inclusive / row->now.calls) : 0;
+}
+
+static double waited(const struct field_row *row)
+{
+	return (double)(row->now.blocked - row->now.ready);
 }
 
 /* -------------------------------------------------------- over the ranks */
@@ -163,9 +168,15 @@ const struct field fields[FIELDS] = {
 	[FIELD_EXCLUSIVE] = {.name = "excl", .key = "exclusive_ns", .form = FIELD_TIME, .at = AMOUNT(now.exclusive),
 		.text = FIELD_TREE | FIELD_FLAT, .screen = FIELD_TREE | FIELD_FLAT, .data = ALL, .adds = FIELD_FLAT,
 		.least = 1, .priority = 7, .early = FIELD_FLAT, .heat = heat_of_exclusive},
-	[FIELD_BLOCKED] = {.name = "blocked", .key = "blocked_ns", .form = FIELD_TIME, .at = AMOUNT(now.blocked),
-		.text = FIELD_TREE | FIELD_FLAT, .screen = FIELD_TREE | FIELD_FLAT, .data = ALL, .adds = FIELD_FLAT,
+	[FIELD_BLOCKED] = {.key = "blocked_ns", .form = FIELD_TIME, .at = AMOUNT(now.blocked), .data = ALL,
+		.adds = FIELD_FLAT, .least = 1},
+	[FIELD_WAIT] = {.name = "wait", .form = FIELD_TIME, .value = waited,
+		.text = FIELD_TREE | FIELD_FLAT, .screen = FIELD_TREE | FIELD_FLAT, .adds = FIELD_FLAT,
 		.least = 1, .needs = FIELD_HAS_BLOCKED, .priority = 8},
+	[FIELD_READY] = {.name = "ready", .key = "ready_ns", .form = FIELD_TIME, .at = AMOUNT(now.ready),
+		.text = FIELD_TREE | FIELD_FLAT, .screen = FIELD_TREE | FIELD_FLAT, .data = ALL, .adds = FIELD_FLAT,
+		.least = 1, .needs = FIELD_HAS_READY, .priority = 8},
+	[FIELD_IDLE] = {.key = "idle_ns", .form = FIELD_TIME, .at = AMOUNT(now.idle), .data = ALL, .least = 1},
 	[FIELD_CALLS] = {.name = "calls", .key = "calls", .form = FIELD_COUNT, .width = 8, .at = AMOUNT(now.calls),
 		.text = PROFILES, .screen = PROFILES, .data = ALL,
 		.least = 1, .needs = FIELD_HAS_CALLS, .priority = 9},
@@ -243,15 +254,25 @@ double field_value(const struct field *field, const struct field_row *row)
 	return is_plain(field) ? (double)amount(field, row) : field->value(row);
 }
 
+const char *field_heading(const struct field *field, unsigned has)
+{
+	return field == &fields[FIELD_EXCLUSIVE] && has & FIELD_HAS_BLOCKED ? "cpu" : field->name;
+}
+
 bool field_is_in(const struct field *field, unsigned in, unsigned view, unsigned has)
 {
 	return in & view && (field->needs & has) == field->needs;
 }
 
+unsigned field_has_ready(uint64_t ready, uint64_t whole)
+{
+	return ready > whole / 200 ? FIELD_HAS_READY : 0;
+}
+
 struct profile_values field_values_of_node(const struct profile_node *n)
 {
-	return (struct profile_values){
-		true, n->calls, n->skipped, n->samples, n->inclusive, n->exclusive, n->blocked};
+	return (struct profile_values){true, n->calls, n->skipped, n->samples, n->inclusive, n->exclusive,
+		n->blocked, n->ready, n->idle};
 }
 
 /* ------------------------------------------------------------------ text */

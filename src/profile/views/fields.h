@@ -19,7 +19,10 @@ enum field_id {
 	FIELD_PERCENT, /* of the whole */
 	FIELD_OF_PARENT, /* percent */
 	FIELD_EXCLUSIVE,
-	FIELD_BLOCKED,
+	FIELD_BLOCKED, /* for scripts; as text its two parts: */
+	FIELD_WAIT,
+	FIELD_READY,
+	FIELD_IDLE, /* of the inclusive time no part of the whole */
 	FIELD_CALLS,
 	FIELD_CHILD_CALLS,
 	FIELD_SKIPPED,
@@ -52,8 +55,6 @@ struct field_row {
 	struct profile_values now; /* of a difference: after */
 	const struct profile_values *before; /* of a difference, else NULL */
 	uint64_t above; /* ns: the inclusive time of the row above; of the first row its own */
-	uint64_t waited; /* ns of `now` and no part of the whole: outside all probes */
-	uint64_t waited_before;
 	uint64_t whole; /* ns that are 100 % */
 	uint64_t child_calls; /* of the nearest probes below */
 	double rate, rate_of_all; /* NAN: not known */
@@ -63,6 +64,10 @@ struct field_row {
 	uint64_t ranks;
 	const void *thing; /* of a table with rows of its own: the row */
 };
+
+/* FIELD_HAS_READY if so many ns at one node are worth a column, `whole` being the longest: any machine makes
+ * threads wait for a processor now and then. */
+unsigned field_has_ready(uint64_t ready, uint64_t whole);
 
 struct profile_values field_values_of_node(const struct profile_node *node);
 
@@ -92,7 +97,13 @@ enum field_view {
 };
 
 /* What not every profile has. */
-enum field_need { FIELD_HAS_BLOCKED = 1, FIELD_HAS_CALLS = 2, FIELD_HAS_SAMPLES = 4, FIELD_HAS_RATE = 8 };
+enum field_need {
+	FIELD_HAS_BLOCKED = 1,
+	FIELD_HAS_CALLS = 2,
+	FIELD_HAS_SAMPLES = 4,
+	FIELD_HAS_RATE = 8,
+	FIELD_HAS_READY = 16,
+};
 
 struct field {
 	const char *name; /* its heading */
@@ -140,6 +151,9 @@ struct field_column {
 	}
 #define FIELD(...) (&(const struct field){__VA_ARGS__})
 #define FIELD_OF(type, member) .at = offsetof(type, member), .size = sizeof(((type *)0)->member)
+
+/* Its heading in a profile that has `has`: where threads waited, what is exclusive is CPU time. */
+const char *field_heading(const struct field *field, unsigned has);
 
 double field_value(const struct field *field, const struct field_row *row); /* NAN: not known */
 

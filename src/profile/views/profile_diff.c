@@ -144,6 +144,7 @@ static int place(struct side *side, struct strings *strings, struct tree *tree)
 		struct profile_node like = {.kind = nodes[i].kind,
 			.line = nodes[i].line,
 			.python = nodes[i].python,
+			.idles = nodes[i].idles,
 			.name = strings_get(strings, nodes[i].name),
 			.file = strings_get(strings, nodes[i].file),
 			.module = strings_get(strings, nodes[i].module)};
@@ -178,6 +179,8 @@ static void add_values(struct profile_diff *diff, const struct side *side, bool 
 		to->inclusive += from->inclusive;
 		to->exclusive += from->exclusive;
 		to->blocked += from->blocked;
+		to->ready += from->ready;
+		to->idle += from->idle;
 		if (!after)
 			continue;
 		n->calls = to->calls;
@@ -185,6 +188,8 @@ static void add_values(struct profile_diff *diff, const struct side *side, bool 
 		n->inclusive = to->inclusive;
 		n->exclusive = to->exclusive;
 		n->blocked = to->blocked;
+		n->ready = to->ready;
+		n->idle = to->idle;
 	}
 }
 
@@ -366,15 +371,10 @@ void profile_diff_free(struct profile_diff *diff)
 
 uint64_t profile_diff_whole(const struct profile_diff *diff)
 {
-	const struct profile_diff_pair *pairs = diff->pairs;
-	bool after = !pairs->before.inclusive;
-	const struct profile_values *root = after ? &pairs->after : &pairs->before;
-	uint64_t waited = root->blocked;
+	const struct profile_values *before = &diff->pairs->before, *after = &diff->pairs->after;
+	const struct profile_values *root = before->inclusive ? before : after;
 
-	for (uint32_t c = diff->nodes->first_child; c; c = diff->nodes[c].next_sibling)
-		if (diff->nodes[c].kind == PROFILE_ROOT) /* a thread's */
-			waited += after ? pairs[c].after.blocked : pairs[c].before.blocked;
-	return root->inclusive > waited ? root->inclusive - waited : root->inclusive;
+	return root->inclusive - root->idle;
 }
 
 size_t profile_diff_count(const struct profile_diff *diff)

@@ -35,7 +35,8 @@ int tree_init(struct tree *tree, const char *root_name)
 	t.nodes = calloc(t.capacity, sizeof(*t.nodes));
 	if (!t.nodes)
 		return HYB_ENOMEM;
-	t.nodes[0] = (struct profile_node){.kind = PROFILE_ROOT, .name = root_name, .file = "", .module = ""};
+	t.nodes[0] = (struct profile_node){
+		.kind = PROFILE_ROOT, .idles = true, .name = root_name, .file = "", .module = ""};
 	*tree = t;
 	return 0;
 }
@@ -96,6 +97,7 @@ uint32_t tree_child(struct tree *tree, uint32_t parent, const struct profile_nod
 		.guess = like->guess,
 		.python = like->python,
 		.mpi = like->mpi,
+		.idles = tree->nodes[parent].idles && (like->kind != PROFILE_PROBE || like->idles),
 		.name = like->name,
 		.file = like->file,
 		.module = like->module,
@@ -109,8 +111,10 @@ void tree_sum(struct tree *tree)
 {
 	for (size_t i = 0; i < tree->count; i++)
 		tree->nodes[i].inclusive = tree->nodes[i].exclusive + tree->nodes[i].blocked;
-	for (size_t i = tree->count; i-- > 1;)
+	for (size_t i = tree->count; i-- > 1;) {
 		tree->nodes[tree->nodes[i].parent].inclusive += tree->nodes[i].inclusive;
+		tree->nodes[tree->nodes[i].parent].idle += tree->nodes[i].idle;
+	}
 }
 
 struct order {

@@ -73,6 +73,7 @@ struct flat {
 	size_t metrics;
 	struct profile_value *sums; /* by row of the table */
 	uint32_t *open; /* by row: nodes of it on the way from the root to where the walk is */
+	uint64_t idle; /* ns of all rows */
 };
 
 static struct profile_node row_identity(const struct flat *flat, uint32_t i)
@@ -154,6 +155,7 @@ static int fill_rows(struct flat *flat)
 		r->samples += n->samples;
 		r->exclusive += n->exclusive;
 		r->blocked += n->blocked;
+		r->ready += n->ready;
 	}
 	return make_sums(flat);
 }
@@ -192,7 +194,8 @@ static int join_rows(struct flat *flat)
 				rows[b].samples += rows[a].samples;
 				rows[b].exclusive += rows[a].exclusive;
 				rows[b].blocked += rows[a].blocked;
-				rows[a].samples = rows[a].exclusive = rows[a].blocked = 0;
+				rows[b].ready += rows[a].ready;
+				rows[a].samples = rows[a].exclusive = rows[a].blocked = rows[a].ready = 0;
 				rows[a].kind = PROFILE_ROOT; /* which is shown if there is something in it */
 			}
 	for (size_t i = 0; i < flat->count; i++)
@@ -214,10 +217,12 @@ static void add_inclusive(struct flat *flat)
 			flat->open[flat->row_of[on]]--;
 		if (!flat->open[flat->row_of[i]]++) {
 			flat->table.nodes[flat->row_of[i]].inclusive += n->inclusive;
+			flat->table.nodes[flat->row_of[i]].idle += n->idle;
 			for (size_t k = 0; k < flat->metrics; k++)
 				wrap_add(&flat->sums[flat->row_of[i] * flat->metrics + k].inclusive,
 					flat->values[i * flat->metrics + k].inclusive);
 		}
+		flat->idle += profile_idle_alone(n);
 		on = i;
 	}
 }
@@ -230,14 +235,14 @@ static bool is_shown(const struct flat *flat, size_t i)
 	if (row->kind == PROFILE_ROOT)
 		return row->exclusive || row->blocked || row->samples || grew;
 	if (flat->by == PROFILE_BY_LINE && row->kind == PROFILE_LEAF)
-		return row->line || row->samples || grew;
+		return row->line || row->samples || row->blocked || grew;
 	return true;
 }
 
 /* Takes the rows that are shown out of the table. */
 static struct profile_tree take_rows(struct flat *flat)
 {
-	struct profile_tree rows = {flat->table.nodes, flat->sums, 0, flat->metrics};
+	struct profile_tree rows = {flat->table.nodes, flat->sums, 0, flat->metrics, flat->idle};
 
 	for (size_t i = 1; i < flat->table.count; i++) {
 		if (!is_shown(flat, i))
@@ -403,6 +408,8 @@ static int add_way(struct reversed *r, const struct profile_node *from)
 	}
 	tree->nodes[at].exclusive += from->exclusive;
 	tree->nodes[at].blocked += from->blocked;
+	tree->nodes[at].ready += from->ready;
+	tree->nodes[at].idle += profile_idle_alone(from);
 	pass_values(r, at, (size_t)(from - nodes), true);
 	tree->nodes[0].samples += from->samples;
 	pass_values(r, 0, (size_t)(from - nodes), false);
@@ -456,7 +463,8 @@ int profile_view_reverse(const struct profile_view *view, struct profile_tree *r
 		free(way.values);
 		return r;
 	}
-	*ret_tree = (struct profile_tree){way.tree.nodes, way.values, way.tree.count, metrics};
+	*ret_tree = (struct profile_tree){
+		.nodes = way.tree.nodes, .values = way.values, .count = way.tree.count, .metrics = metrics};
 	return 0;
 }
 
@@ -538,7 +546,7 @@ int profile_mpi_tree(const struct profile *profile, struct profile_tree *ret_tre
 		r = tree_arrange(&tree, profile->options.sort, NULL, NULL);
 	}
 	if (!r)
-		*ret_tree = (struct profile_tree){tree.nodes, NULL, tree.count, 0};
+		*ret_tree = (struct profile_tree){.nodes = tree.nodes, .count = tree.count};
 	else
 		tree_release(&tree);
 	free(marks);

@@ -98,12 +98,17 @@ EXPORT int pthread_cond_signal(pthread_cond_t *condition)
 
 EXPORT int pthread_cond_wait(pthread_cond_t *condition, pthread_mutex_t *mutex)
 {
+	struct wait wait;
 	uint64_t key;
 	int result;
 
 	thread_settle();
-	if (likely(!is_gil(condition)))
-		return REAL(pthread_cond_wait)(condition, mutex);
+	if (likely(!is_gil(condition))) {
+		wait = wait_begin();
+		result = REAL(pthread_cond_wait)(condition, mutex);
+		wait_end(&wait);
+		return result;
+	}
 	key = begin_wait(PROBE_SNIPPET);
 	result = REAL(pthread_cond_wait)(condition, mutex);
 	end_wait(key);
@@ -113,12 +118,17 @@ EXPORT int pthread_cond_wait(pthread_cond_t *condition, pthread_mutex_t *mutex)
 EXPORT int pthread_cond_timedwait(
 	pthread_cond_t *condition, pthread_mutex_t *mutex, const struct timespec *until)
 {
-	uint64_t key;
+	struct wait wait = {.t = NULL};
+	uint64_t key = 0;
 	int result;
 
 	thread_settle();
-	key = unlikely(is_gil(condition)) ? begin_wait(PROBE_SNIPPET) : 0;
+	if (unlikely(is_gil(condition)))
+		key = begin_wait(PROBE_SNIPPET);
+	else
+		wait = wait_begin();
 	result = REAL(pthread_cond_timedwait)(condition, mutex, until);
+	wait_end(&wait);
 	end_wait(key);
 	if (unlikely(result == ETIMEDOUT && atomic_load(&python.ending)))
 		leave_ended(condition, mutex);

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "budget.h"
+#include "waits.h"
 #include "runtime/arch/arch.h"
 #include "runtime/unwind/modules.h"
 #include "runtime/unwind/path.h"
@@ -74,6 +75,18 @@ static uint32_t walk(struct thread *t, const ucontext_t *context, const struct c
 	count_walk(t, &u, cause->primary ? cause->weight : 0);
 	if (t->in_blocking_call || t->in_watched_call)
 		trim_wrapper(&u);
+	return path_intern(t, &u);
+}
+
+uint32_t sampler_walk_here(struct thread *t)
+{
+	struct python_walk python_walk = {0};
+	ucontext_t context;
+	struct unwind u = {.context = &context, .python = python_layout() ? &python_walk : NULL};
+
+	arch_here(&context);
+	path_walk(t, &u);
+	trim_wrapper(&u);
 	return path_intern(t, &u);
 }
 
@@ -147,6 +160,7 @@ static void record(struct thread *t, uint32_t node, uint64_t now, uint64_t cpu, 
 		metrics_publish(t);
 		sample.entered = metrics_entered(t);
 	}
+	waits_sampled(t, node, cpu, mono);
 	t->node->ran += ran;
 	t->top->skipped |= HYB_OPEN_SAMPLED;
 	t->loc->cpu = t->last_cpu = cpu;
@@ -250,8 +264,7 @@ static bool was_abandoned(struct thread *t, const ucontext_t *context)
 	return true;
 }
 
-/* Whether a sample still fits the thread's stack; one of the program's own making is trusted. */
-static bool has_room(const struct thread *t)
+bool sampler_has_room(const struct thread *t)
 {
 	return !thread_on_stack(t) || (uintptr_t)__builtin_frame_address(0) - t->stack_lo > SAMPLE_STACK;
 }
@@ -289,7 +302,7 @@ static void handler(int sig, siginfo_t *info, void *context)
 		t->loc->dropped[HYB_DROP_STOPPED]++;
 		sampler_stop(t);
 		t->state = THREAD_STOPPED;
-	} else if (!has_room(t)) {
+	} else if (!sampler_has_room(t)) {
 		drop(t, info, HYB_DROP_NO_STACK);
 	} else {
 		uintptr_t busy_sp = t->busy_sp; /* of a probe that has not set its state yet */

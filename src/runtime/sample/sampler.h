@@ -90,6 +90,12 @@ void task_clock_set(struct thread *t, uint64_t period);
  */
 uint64_t task_clock_count(struct thread *t, uint64_t period, uint64_t cpu);
 
+/* Whether a walk still fits the thread's stack; one of the program's own making is trusted. Owner thread */
+bool sampler_has_room(const struct thread *t);
+
+/* The node of the path to the wrapper in which this is called; 0: no room. Busy owner thread */
+uint32_t sampler_walk_here(struct thread *t);
+
 /* Begins and ends sampling the calling thread. Owner thread */
 void sampler_start(struct thread *t);
 void sampler_stop(struct thread *t);

@@ -78,7 +78,7 @@ static bool is_our_error(int fd)
 	return false;
 }
 
-struct thread *wrap_hold(void)
+static struct thread *hold(void)
 {
 	struct thread *t = self;
 
@@ -91,10 +91,19 @@ struct thread *wrap_hold(void)
 	return signal_block(true) || thread_on_stack(t) ? t : NULL;
 }
 
-void wrap_release(struct thread *t)
+struct held_call wrap_hold(void)
 {
+	struct thread *t = hold();
+
+	return (struct held_call){t, wait_begin()};
+}
+
+void wrap_release(const struct held_call *call)
+{
+	struct thread *t = call->t;
 	int saved = errno;
 
+	wait_end(&call->wait); /* before a sample that was due begins the clocks anew */
 	if (!t || (atomic_load(&rt.yielded) && t->blocks_signal))
 		return;
 	t->in_blocking_call = true;
@@ -106,9 +115,9 @@ void wrap_release(struct thread *t)
 }
 
 /* For calls that bring a mask of their own: the same with our signal in it. */
-static const sigset_t *held(const struct thread *t, const sigset_t *mask, sigset_t *copy)
+static const sigset_t *held(const struct held_call *call, const sigset_t *mask, sigset_t *copy)
 {
-	if (!mask || !t)
+	if (!mask || !call->t)
 		return mask;
 	*copy = *mask;
 	sigaddset(copy, rt.set.signal);
@@ -119,9 +128,9 @@ static const sigset_t *held(const struct thread *t, const sigset_t *mask, sigset
 #define HELD(ret, name, parameters, arguments) \
 	EXPORT ret name parameters \
 	{ \
-		struct thread *t = wrap_hold(); \
+		struct held_call call = wrap_hold(); \
 		ret result = REAL(name) arguments; \
-		wrap_release(t); \
+		wrap_release(&call); \
 		return result; \
 	}
 
@@ -129,12 +138,12 @@ static const sigset_t *held(const struct thread *t, const sigset_t *mask, sigset
 #define HELD_MASK(ret, name, parameters, arguments) \
 	EXPORT ret name parameters \
 	{ \
-		struct thread *t = wrap_hold(); \
+		struct held_call call = wrap_hold(); \
 		sigset_t copy; \
 		ret result; \
-		mask = held(t, mask, &copy); \
+		mask = held(&call, mask, &copy); \
 		result = REAL(name) arguments; \
-		wrap_release(t); \
+		wrap_release(&call); \
 		return result; \
 	}
 
@@ -168,12 +177,14 @@ static bool writes_on(int fd)
 		ssize_t result, done = 0; \
 		int saved = errno; \
 		bool again; \
+		struct wait wait; \
 		if (!t) { \
-			t = wrap_hold(); \
+			struct held_call call = wrap_hold(); \
 			result = REAL(name) arguments; \
-			wrap_release(t); \
+			wrap_release(&call); \
 			return result; \
 		} \
+		wait = wait_begin_brief(); \
 		do { \
 			result = REAL(name) arguments; \
 			again = is_cut(t) && (result < 0 ? is_our_error(fd) \
@@ -184,6 +195,7 @@ static bool writes_on(int fd)
 				left -= (size_t)result; \
 			} \
 		} while (again); \
+		wait_end_brief(&wait); \
 		result = done ? done : result; \
 		end_watch(t, result >= 0, saved); \
 		return result; \
@@ -200,16 +212,19 @@ static bool writes_on(int fd)
 			atomic_load_explicit(&rt.program_handles, memory_order_relaxed) ? NULL : watch(); \
 		uint64_t start; \
 		int result, most = timeout, saved = errno; \
+		struct wait wait; \
 		if (!t) { \
-			t = wrap_hold(); \
+			struct held_call call = wrap_hold(); \
 			result = REAL(name) arguments; \
-			wrap_release(t); \
+			wrap_release(&call); \
 			return result; \
 		} \
+		wait = most ? wait_begin() : wait_begin_brief(); \
 		start = timeout > 0 ? clock_tick() : 0; \
 		while (result = REAL(name) arguments, \
 			is_cut(t) && result < 0 && errno == EINTR && !signal_program_handles()) \
 			timeout = most > 0 ? left_of(most, start) : most; \
+		(most ? wait_end : wait_end_brief)(&wait); \
 		end_watch(t, result >= 0, saved); \
 		return result; \
 	}

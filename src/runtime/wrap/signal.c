@@ -348,18 +348,21 @@ EXPORT int sigtimedwait(const sigset_t *set, siginfo_t *info, const struct times
 	struct thread *t = self;
 	siginfo_t got, ours;
 	struct timespec left;
+	struct wait wait;
 	bool blocked;
 	int result, saved, swallowed = 0;
 
 	if (!t || t->state == THREAD_NONE || !rt.source)
 		return REAL(sigtimedwait)(set, info, timeout);
 	blocked = signal_block(true);
+	wait = wait_begin();
 	result = REAL(sigtimedwait)(set, &got, timeout);
 	for (; result == rt.set.signal && sampler_sent(&got);
 		result = REAL(sigtimedwait)(set, &got, remaining(timeout, start, &left))) {
 		swallowed += 1 + (got.si_code == SI_TIMER ? got.si_overrun : 0);
 		ours = got;
 	}
+	wait_end(&wait);
 	saved = errno;
 	if (swallowed && ours.si_code == SI_TIMER) {
 		ours.si_overrun = swallowed - 1;

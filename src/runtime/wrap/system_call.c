@@ -72,7 +72,7 @@ static bool is_cut_short(long number, long b, long d)
 
 long wrap_system_call(long number, long a, long b, long c, long d, long e, long f)
 {
-	struct thread *held;
+	struct held_call held = {.t = NULL};
 	long result;
 
 	if (unlikely(!wrap_system_call_target)) /* once: all threads read it */
@@ -80,9 +80,12 @@ long wrap_system_call(long number, long a, long b, long c, long d, long e, long 
 	if (number == SYS_rt_sigaction && signal_is_ours((int)a))
 		return signal_set_own((const void *)b, (void *)c);
 	if (!forks(number, a, b)) {
-		held = is_cut_short(number, b, d) ? wrap_hold() : NULL;
+		if (is_cut_short(number, b, d))
+			held = wrap_hold();
+		else if (number == SYS_futex)
+			held.wait = wait_begin();
 		result = wrap_system_call_target(number, a, b, c, d, e, f);
-		wrap_release(held);
+		wrap_release(&held);
 		return result;
 	}
 	fork_prepare();

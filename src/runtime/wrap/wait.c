@@ -65,13 +65,13 @@ void wait_hidden_end(uint64_t begin, int status)
 
 EXPORT pid_t wait4(pid_t pid, int *status, int options, struct rusage *usage)
 {
-	struct thread *t = wrap_hold();
+	struct held_call call = wrap_hold();
 	struct rusage own = {0};
 	int how = 0, saved;
 	/* The kernel writes to the program's address: an invalid one gives the program its EFAULT. */
 	pid_t result = REAL(wait4)(pid, status ? status : &how, options, usage ? usage : &own);
 
-	wrap_release(t);
+	wrap_release(&call);
 	if (result <= 0)
 		return result;
 	saved = errno;
@@ -105,10 +105,10 @@ EXPORT int waitid(idtype_t type, id_t id, siginfo_t *info, int options)
 {
 	bool ends = info && (options & WEXITED) && !(options & WNOWAIT);
 	uint64_t begin = ends ? wait_hidden_begin() : 0;
-	struct thread *t = wrap_hold();
+	struct held_call call = wrap_hold();
 	int result = REAL(waitid)(type, id, info, options), saved = errno;
 
-	wrap_release(t);
+	wrap_release(&call);
 	errno = saved;
 	if (!result && ends && info->si_pid &&
 		(info->si_code == CLD_EXITED || info->si_code == CLD_KILLED || info->si_code == CLD_DUMPED))

@@ -21,6 +21,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/epoll.h>
+#include <sys/mman.h>
 #include <sys/msg.h>
 #include <sys/random.h>
 #include <sys/sendfile.h>
@@ -37,6 +38,7 @@
 #include <unistd.h>
 
 #include "runtime/runtime.h"
+#include "runtime/sample/waits.h"
 
 /* What _FORTIFY_SOURCE makes of some of the calls below; no header declares them. */
 int __poll_chk(struct pollfd *, nfds_t, int, size_t);
@@ -58,6 +60,9 @@ ssize_t __read_chk(int, void *, size_t, size_t);
 	F(__poll_chk) F(__ppoll_chk) F(__recv_chk) F(__recvfrom_chk) F(__read_chk) \
 	F(read) F(write) F(readv) F(writev) F(wait4) F(waitid) F(flock) \
 	F(sendfile) F(sendfile64) F(splice) F(tee) F(vmsplice) F(copy_file_range) F(getrandom) F(getentropy) \
+	F(pthread_mutex_lock) F(pthread_mutex_trylock) F(pthread_mutex_timedlock) F(pthread_rwlock_rdlock) \
+	F(pthread_rwlock_tryrdlock) F(pthread_rwlock_wrlock) F(pthread_rwlock_trywrlock) F(pthread_join) \
+	F(pthread_barrier_wait) F(pread) F(pread64) F(pwrite) F(pwrite64) F(fsync) F(fdatasync) F(msync) \
 	F(aio_suspend) F(aio_suspend64) F(pthread_cond_signal) F(pthread_cond_wait) F(pthread_cond_timedwait) \
 	F(sendmmsg)
 /* clang-format on */
@@ -77,9 +82,15 @@ void wrap_init(void);
 /* The function behind our wrapper; other libraries' constructors may call it before ours ran. */
 #define REAL(name) (likely(real_functions.name) ? real_functions.name : (wrap_init(), real_functions.name))
 
-/* Around a call that a signal would cut short: blocks our signal, NULL if that is not needed. Owner thread */
-struct thread *wrap_hold(void);
-void wrap_release(struct thread *t);
+/* A call that waits, and that a signal would cut short. */
+struct held_call {
+	struct thread *t; /* our signal is blocked in it; NULL: that is not needed */
+	struct wait wait;
+};
+
+/* Around it. Owner thread */
+struct held_call wrap_hold(void);
+void wrap_release(const struct held_call *call);
 
 /*
  * Whether the program has handlers of signals that come at any time, by the kernel's own word;

@@ -80,13 +80,14 @@ def check_table(saw, experiment):
     """All rows, and in nanoseconds, are those of hybrid-report; what is read on the screen is the same in seconds."""
     report = report_json("--flat=function", "--sort=exclusive", experiment)
     rows = {
-        (r["name"], r["module"], r["file"]): [r["inclusive_ns"], r["exclusive_ns"], r["blocked_ns"], r["calls"], r["samples"]]
+        (r["name"], r["module"], r["file"]): [r["inclusive_ns"], r["exclusive_ns"], r["blocked_ns"], r["ready_ns"],
+                                           r["calls"], r["samples"]]
         for r in report["rows"]
     }
     unit = {"s": 1e9, "ms": 1e6, "µs": 1e3}[saw["columns"][1].split()[1]]
     seen = {}
     for cells in saw["tables"]["first"]:
-        values = [int(cells[i][1]) for i in (1, 2, 4, 5, 6)]
+        values = [int(cells[i][1]) for i in (1, 2, 4, 5, 6, 7)]
         seen[cells[0][1], cells[-2][1], cells[-1][1]] = values
         assert cells[0][0] == cells[0][1]
         for i in (1, 2):
@@ -131,7 +132,7 @@ def check_threads(threads, experiment):
     assert dict(threads["totals"]) == {child["name"]: child["inclusive_ns"] for child in tree["children"]}
 
     def leaves(node):
-        return node["exclusive_ns"] * (node["name"] == "leaf") + sum(map(leaves, node["children"]))
+        return node["inclusive_ns"] if node["name"] == "leaf" else sum(map(leaves, node["children"]))
 
     wanted = {child["name"]: leaves(child) for child in tree["children"]}
     assert dict(threads["inclusive"]) == wanted

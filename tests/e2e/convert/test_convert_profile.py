@@ -106,23 +106,41 @@ def convert(tmp_path):
     return function
 
 
+def counted(node):
+    """All but what waited outside all probes, which profiles of other tools leave out."""
+    return node["inclusive_ns"] - node["idle_ns"]
+
+
 def total(path, *options):
-    return report_json("--functions", *options, path)["tree"]["inclusive_ns"]
+    return counted(report_json("--functions", *options, path)["tree"])
+
+
+def idle_alone(path, *options):
+    """By name."""
+    nodes = report_json("--functions", *options, path)["nodes"]
+    alone = defaultdict(int)
+    for node in nodes:
+        alone[node["name"]] += node["idle_ns"]
+        if node["parent"] is not None:
+            alone[nodes[node["parent"]]["name"]] -= node["idle_ns"]
+    return alone
 
 
 def total_own(path):
     """What is in no frame."""
     root = report_json("--functions", path)["tree"]
-    return root["exclusive_ns"] + root["blocked_ns"]
+    return root["exclusive_ns"] + root["blocked_ns"] - idle_alone(path)["[total]"]
 
 
 def flat(path, *options):
-    """Name: inclusive and exclusive (with blocked) time, calls, samples by hybrid-report; names as `plain`."""
+    """Name: inclusive and exclusive time as counted(), calls, samples by hybrid-report; names as `plain`."""
     rows = defaultdict(lambda: [0, 0, 0, 0])
     for row in report_json("--functions", "--flat", *options, path)["rows"]:
         own = row["exclusive_ns"] + row["blocked_ns"]
-        for i, number in enumerate((row["inclusive_ns"], own, row["calls"], row["samples"])):
+        for i, number in enumerate((counted(row), own, row["calls"], row["samples"])):
             rows[row["name"]][i] += number
+    for name, ns in idle_alone(path, *options).items():
+        rows[name][1] -= ns
     return rows
 
 
@@ -174,12 +192,12 @@ def test_speedscope(experiment, convert):
     threads = report_json("--functions", "--by-thread", experiment)["tree"]["children"]
     assert len(threads) == 2
     assert {(p["name"], p["total"], p["unit"]) for p in group["profiles"]} == {
-        (t["name"], t["inclusive_ns"], "nanoseconds") for t in threads}
+        (t["name"], counted(t), "nanoseconds") for t in threads}
     for thread, profile in zip(threads, group["profiles"]):
         found = {name: weight for name, weight in by_name(profile["functions"], "all").items()}
         below = defaultdict(int)
         for node in thread["children"]:
-            below[node["name"]] += node["inclusive_ns"]
+            below[node["name"]] += counted(node)
         outermost = defaultdict(int)
         for stack, weight in profile["stacks"]:
             outermost[stack[0]] += weight
@@ -301,15 +319,12 @@ def test_dot(experiment, convert, needs):
     result = run("dot", "-Tjson0", convert.path)
     assert (result.returncode, result.stderr) == (0, "")
     graph = json.loads(result.stdout)
-    shares, waited = {}, report_json("--functions", experiment)["tree"]["blocked_ns"]
-    everything = total(experiment) - waited
+    shares, everything = {}, total(experiment)
     for node in graph["objects"]:
         name, *_, inclusive, exclusive = [part for part in node["label"].split("\\n") if "\u00d7" not in part]
         shares[name.replace('\\"', '"').replace("\\\\", "\\")] = float(inclusive[:-1]), float(exclusive[1:-2])
     for name, (inclusive, exclusive, calls, _) in flat(experiment).items():
         found = shares[plain(name)]
-        if name == "[total]":
-            inclusive, exclusive = inclusive - waited, exclusive - waited
         assert found == (round(inclusive * 100 / everything, 2), round(exclusive * 100 / everything, 2)), name
     edges = {(e["tail"], e["head"]) for e in graph["edges"]}
     assert len(edges) == len(graph["edges"])
@@ -371,15 +386,15 @@ def test_percent(measure, compile_c, convert):
     report = run(HYBRID_REPORT, "--functions", "--threshold", "0", path).stdout
     nodes = report_json("--functions", path)["nodes"]
     region = next(node for node in nodes if node["name"] == "region")
-    whole = nodes[0]["inclusive_ns"] - nodes[0]["blocked_ns"]
-    assert nodes[0]["blocked_ns"] > whole  # or the program shows nothing
+    whole = counted(nodes[0])
+    assert nodes[0]["idle_ns"] > whole  # or the program shows nothing
     share = region["inclusive_ns"] * 100 / whole
     assert any("region" in line and f" {share:.1f} " in line for line in report.splitlines()), report
     for options in ([], ["--threshold", "1"]):
         rows = csv_rows(convert(path, "csv", *options))
         assert float(rows[0]["inclusive_percent"]) == 100 and len(rows) > 1
         for row in rows[1:]:
-            assert float(row["inclusive_percent"]) == round(int(row["inclusive_ns"]) * 100 / whole, 4)
+            assert float(row["inclusive_percent"]) == round((int(row["inclusive_ns"]) - int(row["idle_ns"])) * 100 / whole, 4)
     limits = {limit: convert(path, "csv", "--threshold", str(limit)) for limit in (share - 0.01, share + 0.01)}
     assert ["region" in {row["name"] for row in csv_rows(text)} for text in limits.values()] == [True, False]
     text = convert(path, "dot", "--threshold", "0").decode()
@@ -396,9 +411,8 @@ def test_threshold(experiment, convert):
     left = re.search(r"(\d+) of (\d+) call paths are left out, each below 5 % of all time", convert.said)
     assert int(left[1]) == len(whole) - len(less) > 0 and int(left[2]) == len(whole)
     everything = total(experiment)
-    whole_ns = everything - int(whole[0]["blocked_ns"])
     kept = {row["path"]: row for row in less}
-    assert set(kept) == {row["path"] for row in whole if int(row["inclusive_ns"]) >= whole_ns * 0.05}
+    assert set(kept) == {row["path"] for row in whole if int(row["inclusive_ns"]) - int(row["idle_ns"]) >= everything * 0.05}
     for key in ("exclusive_ns", "blocked_ns", "samples", f"{METRIC} exclusive"):
         assert sum(int(row[key]) for row in less) == sum(int(row[key]) for row in whole)
     for row in less:
@@ -414,7 +428,7 @@ def test_locations(experiment, convert):
     tid = re.search(r"thread (\d+)", threads[1]["name"])[1]
     expected = total(experiment, "--thread", tid)
     rows = csv_rows(convert(experiment, "csv", "--thread", tid))
-    assert int(rows[0]["inclusive_ns"]) == expected and "1 of 2 threads are left out" in convert.said
+    assert int(rows[0]["inclusive_ns"]) - int(rows[0]["idle_ns"]) == expected and "1 of 2 threads are left out" in convert.said
     parsed = json.loads(convert(experiment, "speedscope", "--thread", tid))
     assert [p["endValue"] for p in parsed["profiles"]] == [expected]
     result = run(HYBRID_CONVERT, experiment, "--to", "csv", "--thread", "1", "-o", "-")

@@ -104,7 +104,7 @@ def choose(terminal, name):
 def whole(rows):
     """What is 100 %: all but what waited outside of probes."""
     root = next(row for row in rows if row["kind"] == "root")
-    return root["inclusive_ns"] - root["blocked_ns"]
+    return root["inclusive_ns"] - root["idle_ns"]
 
 
 

@@ -133,13 +133,15 @@ def fixed(value, unit, blank=False):
 
 def expect(node, parent, whole, unit):
     """What columns show of a node of JSON."""
-    share = min(node["inclusive_ns"] * 100 / whole, 100) if node["kind"] == "root" else node["inclusive_ns"] * 100 / whole
+    share = (node["inclusive_ns"] - node["idle_ns"]) * 100 / whole
     return {
         "incl": fixed(node["inclusive_ns"], unit),
         "%": f"{share:.1f}",
         "%parent": f"{node['inclusive_ns'] * 100 / parent['inclusive_ns']:.1f}" if parent else "100.0",
         "excl": fixed(node["exclusive_ns"], unit, True),
-        "blocked": fixed(node["blocked_ns"], unit, True),
+        "cpu": fixed(node["exclusive_ns"], unit, True),
+        "wait": fixed(node["blocked_ns"] - node["ready_ns"], unit, True),
+        "ready": fixed(node["ready_ns"], unit, True),
         "calls": str(node["calls"] or ""),
         "samples": str(node["samples"] or ""),
     }
@@ -152,9 +154,7 @@ def below(nodes, node):
 
 def whole_of(nodes):
     """What is 100 %: all but what waited outside of probes."""
-    waited = nodes[0]["blocked_ns"] + sum(
-        n["blocked_ns"] for n in nodes[1:] if n.get("parent") == 0 and n["kind"] == "root")
-    return nodes[0]["inclusive_ns"] - waited or nodes[0]["inclusive_ns"]
+    return nodes[0]["inclusive_ns"] - nodes[0]["idle_ns"]
 
 
 def assert_tree(screen, nodes):
@@ -167,8 +167,6 @@ def assert_tree(screen, nodes):
     for row, node in zip(rows, nodes):
         parent = nodes[node["parent"]] if node["parent"] is not None else None
         expected = expect(node, parent, whole, unit)
-        if node["kind"] == "root" and parent:
-            expected["%"] = f"{(node['inclusive_ns'] - node['blocked_ns']) * 100 / whole:.1f}"
         expected["below"] = str(below(nodes, node) or "")
         for column in columns:
             assert row[column] == expected[column], (column, row, node)
@@ -223,7 +221,7 @@ def test_every_number_of_a_table_is_that_of_the_report(measured, tmp_path, by, p
         if by == "line":  # lines that call are told apart, as the report does then
             terminal.keys("R")
         columns, shown = table(terminal.wait(lambda screen: len(table(screen)[1]) == len(rows), "all rows"))
-        assert [row["excl"] for row in shown] == [
+        assert [row["cpu"] for row in shown] == [
             fixed(n, unit_of(total)[0], True) for n in sorted((row["exclusive_ns"] for row in rows), reverse=True)]
 
         def cells(row):

@@ -204,6 +204,81 @@ static void test_blocked(void **state)
 	profile_free(p);
 }
 
+/*
+ * What was seen of it stands at frames: of 400 blocked, 60 of them ready, 250 were seen in `wait` and 30 in
+ * no probe; the rest follows the rooms that are left, 50 and 70. Only what is in no probe is idle.
+ */
+static void test_blocked_where_seen(void **state)
+{
+	struct fixture *f = fixture_new();
+	uint32_t busy = fixture_region(f, 0, "busy", HYB_REGION_USER, 500, 1);
+	uint32_t wait = fixture_region(f, 0, "wait", HYB_REGION_USER, 400, 1);
+	uint32_t read = fixture_leaf(f, wait, "read", 2, 1), nap = fixture_leaf(f, 0, "nap", 3, 0);
+	const struct profile_node *n;
+	struct profile *p;
+
+	fixture_root(f, 1000, 600);
+	f->location.ready = 60;
+	f->location.ready_known = true;
+	f->nodes[busy].ran = 500;
+	f->nodes[wait].ran = 100;
+	f->nodes[read].waited = 230;
+	f->nodes[read].ready = 20;
+	f->nodes[nap].waited = 30;
+	fixture_leaf(f, busy, "burn", 1, 5);
+	p = fixture_profile(f, PROFILE_ROUTINE, 1);
+	n = find_node(p, PROFILE_LEAF, "read", 2);
+	assert_int_equal(n->exclusive, 100);
+	assert_int_equal(n->blocked, 250);
+	assert_int_equal(n->ready, 20);
+	assert_int_equal(n->idle, 0);
+	n = find_node(p, PROFILE_LEAF, "nap", 3);
+	assert_int_equal(n->blocked, 30);
+	assert_int_equal(n->idle, 30);
+	n = find_node(p, PROFILE_PROBE, "wait", 1);
+	assert_int_equal(n->blocked, 50);
+	assert_int_equal(n->ready, 17); /* 40 by 50 : 70 */
+	n = profile_nodes(p);
+	assert_int_equal(n->blocked, 70);
+	assert_int_equal(n->ready, 23);
+	assert_int_equal(n->idle, 100);
+	assert_int_equal(profile_whole(n), 900);
+	assert_exact(p);
+	profile_free(p);
+}
+
+/* Estimates may say more than there was: 100 blocked, 600 seen in a probe that has room for 300. */
+static void test_blocked_too_much_seen(void **state)
+{
+	struct fixture *f = fixture_new();
+	uint32_t wait = fixture_region(f, 0, "wait", HYB_REGION_USER, 400, 1);
+	uint32_t read = fixture_leaf(f, wait, "read", 2, 1), write = fixture_leaf(f, wait, "write", 3, 0);
+	struct profile *p;
+
+	fixture_root(f, 1000, 900);
+	f->nodes[wait].ran = 100;
+	f->nodes[read].waited = 450;
+	f->nodes[write].waited = 100;
+	f->nodes[write].ready = 50; /* of a location that has none */
+	p = fixture_profile(f, PROFILE_ROUTINE, 1);
+	assert_int_equal(find_node(p, PROFILE_LEAF, "read", 2)->blocked, 75);
+	assert_int_equal(find_node(p, PROFILE_LEAF, "write", 3)->blocked, 25);
+	assert_int_equal(find_node(p, PROFILE_LEAF, "write", 3)->ready, 0);
+	assert_int_equal(profile_nodes(p)[0].blocked, 0);
+	assert_exact(p);
+	profile_free(p);
+	f = fixture_new();
+	fixture_root(f, 1000, 900);
+	read = fixture_leaf(f, 0, "read", 2, 1);
+	write = fixture_leaf(f, 0, "write", 3, 1);
+	f->nodes[read].waited = UINT64_MAX; /* damage */
+	f->nodes[write].waited = 2;
+	p = fixture_profile(f, PROFILE_ROUTINE, 1);
+	assert_int_equal(profile_nodes(p)[0].blocked, 100);
+	assert_exact(p);
+	profile_free(p);
+}
+
 /* Samples of wall time say where it waited: nothing is blocked. */
 static void test_wall_source(void **state)
 {
@@ -659,6 +734,8 @@ int main(void)
 		cmocka_unit_test(test_probe_without_samples),
 		cmocka_unit_test(test_sample_on_probe),
 		cmocka_unit_test(test_blocked),
+		cmocka_unit_test(test_blocked_where_seen),
+		cmocka_unit_test(test_blocked_too_much_seen),
 		cmocka_unit_test(test_wall_source),
 		cmocka_unit_test(test_no_sampling),
 		cmocka_unit_test(test_idle_thread),

@@ -107,7 +107,7 @@ static void test_tree(void **state)
 	assert_int_equal(print_tree(style, &defaults, profile_nodes(p), profile_count(p)), 0);
 	close_screen(&screen, "hot      kernel 50 %, leaf 50 % of CPU\n"
 			      "\n"
-			      "     incl      %     excl  blocked   calls samples  call tree (seconds)\n"
+			      "     incl      %      cpu     wait   calls samples  call tree (seconds)\n"
 			      "    4.000  100.0                                    [total]\n"
 			      "    4.000  100.0                                    `-[main]\n"
 			      "    2.990   74.8                                      |-[step]\n"
@@ -152,7 +152,7 @@ static void test_threshold(void **state)
 	assert_int_equal(print_tree(open_screen(&screen), &options, profile_nodes(p), profile_count(p)), 0);
 	close_screen(&screen,
 		"\n"
-		"     incl      %     excl  blocked   calls samples  call tree (seconds)\n"
+		"     incl      %      cpu     wait   calls samples  call tree (seconds)\n"
 		"    4.000  100.0                                    [total]\n"
 		"    4.000  100.0                                    `-[main]\n"
 		"    2.990   74.8                                      |-[step]\n"
@@ -175,7 +175,7 @@ static void test_flat(void **state)
 	assert_int_equal(profile_flat(p, PROFILE_BY_FUNCTION, PROFILE_SORT_EXCLUSIVE, &flat), 0);
 	print_flat(open_screen(&screen), &options, &flat);
 	close_screen(&screen, "\n"
-			      "     incl      %     excl  blocked   calls samples  function (seconds)\n"
+			      "     incl      %      cpu     wait   calls samples  function (seconds)\n"
 			      "    1.500   37.5    1.500                      150  kernel:prog.c\n"
 			      "    1.490   37.2    1.490                      149  leaf:prog.c\n"
 			      "    1.000   25.0             1.000       5          wait (regions.c:1)\n"
@@ -304,6 +304,7 @@ static void test_quality(void **state)
 		"names    1 code address without a name (100 % of the samples): 1 prog\n"
 		"cost     1.0 % of CPU: 60.0 us taking samples\n"
 		"probes   1 fault: not left before the region around it\n"
+		"waiting  4.0 ms at no known place\n"
 		"note     1 measurement ended before its program\n"
 		"error    no space left for the experiment\n"
 		"warning  a thread is not sampled\n"
@@ -387,17 +388,20 @@ static void test_json(void **state)
 		"\n{\"id\":0,\"parent\":null,\"depth\":0,\"name\":\"[total]\",\"kind\":\"root\",\"file\":"
 		"\"\",\"line\":0,"
 		"\"module\":\"\",\"calls\":0,\"skipped\":0,\"samples\":0,"
-		"\"inclusive_ns\":1000,\"exclusive_ns\":400,\"blocked_ns\":0,\"guess\":false,\"python\":"
+		"\"inclusive_ns\":1000,\"exclusive_ns\":400,\"blocked_ns\":0,\"ready_ns\":0,\"idle_ns\":0,"
+		"\"guess\":false,\"python\":"
 		"false,\"mpi\":false},"
 		"\n{\"id\":1,\"parent\":0,\"depth\":1,\"name\":\"a\\\"b,\\u000a\\u001b[1m\",\"kind\":"
 		"\"probe\","
 		"\"file\":\"regions.c\",\"line\":1,\"module\":\"\",\"calls\":2,\"skipped\":0,\"samples\":0,"
-		"\"inclusive_ns\":600,\"exclusive_ns\":400,\"blocked_ns\":0,\"guess\":false,\"python\":false,"
+		"\"inclusive_ns\":600,\"exclusive_ns\":400,\"blocked_ns\":0,\"ready_ns\":0,\"idle_ns\":0,"
+		"\"guess\":false,\"python\":false,"
 		"\"mpi\":false}"
 		","
 		"\n{\"id\":2,\"parent\":1,\"depth\":2,\"name\":\"\\ufffd;\",\"kind\":\"probe\","
 		"\"file\":\"regions.c\",\"line\":1,\"module\":\"\",\"calls\":1,\"skipped\":0,\"samples\":0,"
-		"\"inclusive_ns\":200,\"exclusive_ns\":200,\"blocked_ns\":0,\"guess\":false,\"python\":false,"
+		"\"inclusive_ns\":200,\"exclusive_ns\":200,\"blocked_ns\":0,\"ready_ns\":0,\"idle_ns\":0,"
+		"\"guess\":false,\"python\":false,"
 		"\"mpi\":false}"
 		"]");
 	profile_free(p);
@@ -411,13 +415,13 @@ static void test_csv(void **state)
 
 	assert_int_equal(print_tree(open_screen(&screen), &options, profile_nodes(p), profile_count(p)), 0);
 	close_screen(&screen, "depth,path,name,kind,file,line,module,calls,skipped,samples,"
-			      "inclusive_ns,exclusive_ns,blocked_ns,guess\n"
-			      "0,\"[total]\",\"[total]\",root,\"\",0,\"\",0,0,0,1000,400,0,0\n"
+			      "inclusive_ns,exclusive_ns,blocked_ns,ready_ns,idle_ns,guess\n"
+			      "0,\"[total]\",\"[total]\",root,\"\",0,\"\",0,0,0,1000,400,0,0,0,0\n"
 			      "1,\"[total];a\"\"b,\n\033[1m\",\"a\"\"b,\n\033[1m\",probe,\"regions.c\",1,"
-			      "\"\",2,0,0,600,400,0,0\n"
+			      "\"\",2,0,0,600,400,0,0,0,0\n"
 			      "2,\"[total];a\"\"b,\n\033[1m;\xef\xbf\xbd;\",\"\xef\xbf\xbd;\",probe,"
 			      "\"regions.c\",1,\"\",1,0,0,200,200,0,"
-			      "0\n");
+			      "0,0,0\n");
 	profile_free(p);
 }
 

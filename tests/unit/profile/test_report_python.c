@@ -148,7 +148,7 @@ static void test_tree(void **state)
 
 	assert_string_equal(text,
 		"\n"
-		"     incl      %     excl  blocked   calls samples  call tree (milliseconds)\n"
+		"     incl      %      cpu     wait   calls samples  call tree (milliseconds)\n"
 		"   10.000  100.0             1.000                  [total]\n"
 		"    4.000   44.4                                    |-[<module app>:app.py]\n"
 		"    3.000   33.3    3.000                        3  | |-Task.work:task.py:42\n"
@@ -173,10 +173,10 @@ static void test_quality(void **state)
 		"\npython   CPython 3.11.2, frames; 6 samples with Python frames, 1 whose outer Python "
 		"frames are\n"
 		"         missing, 2 of native code without the GIL\n"
-		"waiting  3.0 ms waiting for the GIL in 1,234 calls; 1.0 ms blocked elsewhere\n"));
+		"waiting  3.0 ms for the GIL in 1,234 calls, 1.0 ms at no known place\n"));
 	free(text);
 	text = print_from(HYB_SOURCE_WALL, &options);
-	assert_non_null(strstr(text, "waiting  3.0 ms waiting for the GIL in 1,234 calls\n"));
+	assert_non_null(strstr(text, "waiting  3.0 ms for the GIL in 1,234 calls\n"));
 	free(text);
 }
 

@@ -1,1 +1,0 @@
-/tmp/lines1/x/cmp.sh: line 3: --csv: command not found
