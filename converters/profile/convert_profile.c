@@ -107,9 +107,14 @@ static void give(struct convert_profile *p, uint32_t from, uint32_t to)
 	const struct profile_value *values = p->values ? &p->values[from * p->metric_count] : NULL;
 	struct profile_value *sums = p->values ? &p->kept_values[to * p->metric_count] : NULL;
 
-	p->kept[to].exclusive += n->exclusive;
-	p->kept[to].blocked += n->blocked;
-	p->kept[to].ready += n->ready;
+	/* What is blocked in a probe counts, also where nothing else that is blocked does. */
+	if (p->kept[to].idles && !n->idles) {
+		p->kept[to].exclusive += n->exclusive + n->blocked;
+	} else {
+		p->kept[to].exclusive += n->exclusive;
+		p->kept[to].blocked += n->blocked;
+		p->kept[to].ready += n->ready;
+	}
 	p->kept[to].samples += n->samples;
 	p->kept[to].messages += n->messages;
 	p->kept[to].sent += n->sent;

@@ -7,10 +7,11 @@
  *  - a probe node p has inclusive time I and exclusive time E = I - sum of I of
  *    the probe nodes below it (a probe nested by frames still counts);
  *  - samples on the CPU clock show where the thread ran, not where it was blocked. B = wall time - CPU time
- * of the location is blocked; it is given to probes in proportion to max(0, E - ran) where `ran` is the CPU
- * time that samples saw in p. Blocked time stays with p itself; E - blocked is what p ran. Wall-clock samples
- * see all of E, and where no samples were wanted nothing is known to be blocked. Over all locations of a
- * program (with split_locations or split_ranks it is then divided among them: balance.h):
+ * of the location is blocked. What frames in p were seen to wait, or to be ready, stands there, cut to the
+ * room E - ran, where `ran` is the CPU time that samples saw in p, and to B; the rest of B is given to probes
+ * in proportion to the room they have left, and stays with p itself. E without all that is what p ran.
+ * Wall-clock samples see all of E, and where no samples were wanted nothing is known to be blocked. Over all
+ * locations of a program (with split_locations or split_ranks it is then divided among them: balance.h):
  *  - what a location ran in a probe, if 8 samples or more were to be expected in it, is shared out
  *    among its own samples in it (whose nearest probe it is): n of N samples at a
  *    node carry n/N of it, whatever rate of samples other threads have had;

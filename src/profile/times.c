@@ -49,38 +49,52 @@ static bool is_frame(const struct hyb_node_info *n)
 	return n->type > HYB_TYPE_FUNCTION && n->type < HYB_TYPE_AWAIT;
 }
 
-/* What was seen at frames, where estimates say more than their probe has room for, or than `most` in all,
- * less. Returns how much it is. `scratch`: two zeroes a node. */
+/* What was seen off the CPU at frames, by probe. False: more than there can be, of a damaged file. */
+static bool sum_seen(const struct hyb_location_info *location, uint64_t *seen)
+{
+	const struct hyb_node_info *nodes = location->nodes;
+
+	for (size_t i = 0; i < location->node_count; i++) {
+		uint64_t *sum = &seen[nodes[i].probe];
+
+		if (is_frame(&nodes[i]) && (__builtin_add_overflow(*sum, nodes[i].waited, sum) ||
+						   __builtin_add_overflow(*sum, nodes[i].ready, sum)))
+			return false;
+	}
+	return true;
+}
+
+/* Places what was seen at frames; less, where estimates say more than their probe has room for, or than
+ * `most` in all. Returns how much it is. `scratch`: three zeroes a node. */
 static uint64_t place_seen(
 	const struct hyb_location_info *location, uint64_t most, const struct times *times, uint64_t *scratch)
 {
 	const struct hyb_node_info *nodes = location->nodes;
 	size_t count = location->node_count;
-	uint64_t *seen = scratch, *passed = scratch + count, all = 0, placed = 0;
+	uint64_t *seen = scratch, *passed = scratch + count, *within = scratch + 2 * count;
+	uint64_t all = 0, before = 0, placed = 0;
 
-	for (size_t i = 0; i < count; i++) {
-		uint64_t *sum = &seen[nodes[i].probe];
-
-		if (is_frame(&nodes[i]) && (__builtin_add_overflow(*sum, nodes[i].waited, sum) ||
-						   __builtin_add_overflow(*sum, nodes[i].ready, sum)))
-			return 0; /* no real thread's */
-	}
+	if (!sum_seen(location, seen))
+		return 0;
 	for (size_t i = 0; i < count; i++) {
 		uint64_t room = room_of(&nodes[i], times->exclusive[i]);
 
-		all += is_probe(&nodes[i]) ? seen[i] < room ? seen[i] : room : 0;
+		within[i] = !is_probe(&nodes[i]) ? 0 : seen[i] < room ? seen[i] : room;
+		all += within[i];
+	}
+	for (size_t i = 0; all > most && i < count; i++) {
+		uint64_t wanted = within[i];
+
+		within[i] = slice(before, wanted, all, most);
+		before += wanted;
 	}
 	for (size_t i = 0; i < count; i++) {
 		uint32_t p = nodes[i].probe;
 		uint64_t part = is_frame(&nodes[i]) ? nodes[i].waited + nodes[i].ready : 0;
-		uint64_t room = room_of(&nodes[p], times->exclusive[p]),
-			 within = seen[p] < room ? seen[p] : room;
 
 		if (!part)
 			continue;
-		if (all > most)
-			within = slice_scale(within, most, all);
-		times->blocked[i] = slice(passed[p], part, seen[p], within);
+		times->blocked[i] = slice(passed[p], part, seen[p], within[p]);
 		times->ready[i] = slice_scale(times->blocked[i], nodes[i].ready, part);
 		passed[p] += part;
 		placed += times->blocked[i];
@@ -131,7 +145,7 @@ static void place_ready(const struct hyb_location_info *location, uint64_t ready
 		}
 }
 
-/* Moves what did not run from exclusive[] to blocked[]. `scratch`: two zeroes a node. */
+/* Moves what did not run from exclusive[] to blocked[]. `scratch`: three zeroes a node. */
 static void split_blocked(
 	const struct hyb_location_info *location, const struct times *times, uint64_t *scratch)
 {
@@ -148,7 +162,7 @@ static void split_blocked(
 	rest = place_seen(location, off, times, scratch);
 	room -= rest;
 	rest = off - rest;
-	for (size_t i = 0; rest && i < location->node_count; i++) {
+	for (size_t i = 0; rest && room && i < location->node_count; i++) {
 		uint64_t part = room_of(&nodes[i], times->exclusive[i]);
 
 		times->blocked[i] += slice(passed, part, room, rest);
@@ -163,14 +177,14 @@ int times_of_location(const struct hyb_location_info *location, struct times *re
 	size_t count = location->node_count;
 	struct times times = {calloc(count, sizeof(uint64_t)), calloc(count, sizeof(uint64_t)),
 		calloc(count, sizeof(uint64_t))};
-	uint64_t *scratch = calloc(2 * count, sizeof(uint64_t));
+	uint64_t *scratch = calloc(3 * count, sizeof(uint64_t));
 	int r = HYB_ENOMEM;
 
 	if (times.exclusive && times.blocked && times.ready && scratch) {
 		for (size_t i = 0; i < count; i++)
 			times.exclusive[i] = is_probe(&location->nodes[i]) ? location->nodes[i].inclusive : 0;
 		probe_times(location->nodes, count, times.exclusive, scratch, scratch + count);
-		memset(scratch, 0, 2 * count * sizeof(*scratch));
+		memset(scratch, 0, 3 * count * sizeof(*scratch));
 		split_blocked(location, &times, scratch);
 		*ret_times = times;
 		times = (struct times){0};

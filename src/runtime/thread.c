@@ -130,9 +130,9 @@ bool thread_attach(struct thread *t, uintptr_t sp, uintptr_t ra, uintptr_t lo, u
 	count_before(t);
 	self = t;
 	pthread_setspecific(real_functions.thread_key, t);
-	t->state = THREAD_READY;
 	t->period = rt.cpu_period;
 	waits_start(t);
+	t->state = THREAD_READY;
 	sampler_start(t);
 	count_cost(t, begun);
 	errno = saved;

@@ -106,14 +106,15 @@ struct thread {
 	} clock; /* of the source */
 	struct {
 		int fd; /* its schedstat, or -1 */
+		uint64_t file; /* its inode */
 		bool unknown; /* which cannot be read */
+		bool in_call; /* that is timed */
 		uint64_t delay; /* ns: schedstat's time on a run queue, when last read */
 		uint64_t before; /* ns of it that has no place yet */
 		uint64_t cpu, mono; /* ns, at the last look: a sample or a wait that was recorded */
 		uint64_t certain; /* ticks from which a wait is always recorded */
 		uint32_t every; /* so many short calls will be for one that is measured; 0: none is */
 		uint32_t left, drawn; /* calls until the next one, that stands for `drawn` */
-		uint64_t seen; /* ns of the coarse clock at the end of the last brief call */
 		uint64_t credit; /* ns of CPU time to pay for records, each with a period */
 		uint64_t paid_cpu, paid_mono; /* ns, where the last one was */
 	} waits; /* see sample/waits.c */

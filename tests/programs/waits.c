@@ -139,6 +139,20 @@ NOINLINE static void joiner(pthread_t thread)
 	sum += 1;
 }
 
+/* The C library reads by itself: nobody sees that it waits. */
+NOINLINE static void listener(void)
+{
+	FILE *f = popen("for i in 1 2 3 4 5 6 7 8 9 10; do sleep 0.05; echo; done", "r");
+	int null = open("/dev/null", O_WRONLY);
+	char line[8];
+
+	while (f && fgets(line, sizeof(line), f))
+		if (write(null, "x", 1) != 1)
+			abort();
+	pclose(f);
+	sum += 1;
+}
+
 /* Two of these share a processor. */
 NOINLINE static void compete(void)
 {
@@ -178,6 +192,8 @@ int main(int argc, char **argv)
 		reader(fd, 1);
 		joiner(thread[0]);
 		unlink(argv[2]);
+	} else if (!strcmp(what, "stream")) {
+		listener();
 	} else if (!strcmp(what, "brief")) {
 		burn(0.3);
 		dozer(atoi(argv[2]));

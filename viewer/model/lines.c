@@ -90,8 +90,10 @@ static void add_inclusive(struct making *m)
 		for (; i && on != n->parent; on = m->nodes[on].parent)
 			if (m->row_of[on])
 				row_at(m, m->row_of[on])->open--;
-		if (m->row_of[i] && !row_at(m, m->row_of[i])->open++)
+		if (m->row_of[i] && !row_at(m, m->row_of[i])->open++) {
 			row_at(m, m->row_of[i])->cost.inclusive += n->inclusive;
+			row_at(m, m->row_of[i])->cost.idle += n->idle;
+		}
 		on = i;
 	}
 }
@@ -183,7 +185,7 @@ const struct line_cost *lines_at(const struct line_cost *of_file, size_t count, 
 /* What a line did itself; where nothing in the file did, what it called. */
 static uint64_t heat_of(const struct line_cost *cost, bool own)
 {
-	return own ? cost->exclusive : cost->inclusive;
+	return own ? cost->exclusive : cost->inclusive - cost->idle;
 }
 
 unsigned lines_hot(const struct line_cost *of_file, size_t count, unsigned line, int direction)

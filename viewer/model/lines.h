@@ -21,7 +21,7 @@ struct line_cost {
 	uint64_t calls, samples;
 	uint64_t exclusive, blocked; /* ns */
 	/* ns; recursion is counted once. Of lines that call it is known in the mode of call sites only. */
-	uint64_t inclusive;
+	uint64_t inclusive, idle; /* `idle` of it is no part of what 100 % is */
 };
 
 /* Zero bytes are an empty, valid one. */

@@ -57,8 +57,8 @@ static int draw_cost(const struct source_pane *p, const struct area *area, int y
 	int x = 0;
 
 	if (c->inclusive && cost && cost->inclusive)
-		canvas_printf(area, y, x, canvas_heat(share_of(p, cost->inclusive)), "%6.1f",
-			100 * share_of(p, cost->inclusive));
+		canvas_printf(area, y, x, canvas_heat(share_of(p, cost->inclusive - cost->idle)), "%6.1f",
+			100 * share_of(p, cost->inclusive - cost->idle));
 	x += c->inclusive ? 7 : 0;
 	if (own)
 		canvas_printf(area, y, x, ink, "%6.1f", 100 * share_of(p, own));

@@ -1,6 +1,7 @@
 #include "probe.h"
 
 #include "regions.h"
+#include "runtime/sample/waits.h"
 
 bool probe_stack_grow(struct thread *t)
 {
@@ -155,6 +156,7 @@ void probe_resume(struct thread *t)
 		return;
 	probe_pop(t, clock_tick());
 	t->top->skipped += skipped;
+	waits_resume(t);
 }
 
 struct thread *probe_begin_other(struct thread *t, bool enter)

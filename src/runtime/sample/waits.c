@@ -1,5 +1,7 @@
 #include "waits.h"
 
+#include <sys/stat.h>
+
 #include "budget.h"
 #include "runtime/arch/arch.h"
 #include "runtime/sys.h"
@@ -24,7 +26,7 @@ static int64_t number(const char **text)
 	int64_t value = 0;
 	const char *p = *text;
 
-	while (*p >= '0' && *p <= '9')
+	while (*p >= '0' && *p <= '9' && value < INT64_C(1) << 56)
 		value = value * 10 + (*p++ - '0');
 	if (p == *text || (*p != ' ' && *p != '\n'))
 		return -1;
@@ -48,11 +50,20 @@ static int64_t read_delay(int fd, ssize_t *ret_size)
 	return delay < 0 || number(&p) < 0 || *p ? -1 : delay;
 }
 
+/* 0: it is not open. */
+static uint64_t inode_of(int fd)
+{
+	struct stat status;
+
+	return fd < 0 || fstat(fd, &status) ? 0 : status.st_ino;
+}
+
 static void open_schedstat(struct thread *t)
 {
 	int fd = sys_open("/proc/thread-self/schedstat", O_RDONLY);
 
 	t->waits.fd = fd < 0 ? -1 : sys_move_high(fd);
+	t->waits.file = inode_of(t->waits.fd);
 	t->waits.unknown = t->waits.fd < 0;
 }
 
@@ -129,9 +140,9 @@ static void choose(struct thread *t)
 
 static void pay(struct thread *t, uint64_t cpu, uint64_t mono)
 {
-	uint64_t most = CREDIT_MOST * t->period;
-	uint64_t credit = t->waits.credit + (cpu - t->waits.paid_cpu) +
-			  (mono - t->waits.paid_mono) * t->period / PAID_NS;
+	uint64_t most = CREDIT_MOST * t->period, passed = mono - t->waits.paid_mono;
+	uint64_t paid = passed < CREDIT_MOST * (uint64_t)PAID_NS ? passed * t->period / PAID_NS : most;
+	uint64_t credit = t->waits.credit + (cpu - t->waits.paid_cpu) + paid;
 
 	credit = credit < most ? credit : most;
 	t->waits.credit = credit > t->period ? credit - t->period : 0;
@@ -169,8 +180,8 @@ void waits_stop(struct thread *t)
 	if (t->waits.fd >= 0 || ask_at_end(t))
 		waits_ready(t);
 	t->waits.every = 0;
-	if (t->waits.fd >= 0 && !t->waits.unknown) /* it still is what it was */
-		sys_close(t->waits.fd);
+	if (t->waits.fd >= 0 && inode_of(t->waits.fd) == t->waits.file)
+		sys_close(t->waits.fd); /* the program may have closed all, and used the number again */
 }
 
 /* Busy, if this is the thread's own task: a child of vfork() runs with its memory, and has clocks of its own.
@@ -191,7 +202,6 @@ void waits_measure(struct wait *wait)
 		t->waits.before += waits_ready(t);
 		*wait = (struct wait){.t = t,
 			.every = t->waits.drawn,
-			.delay = t->waits.delay,
 			.cpu = clock_ns(CLOCK_THREAD_CPUTIME_ID),
 			.mono = clock_ns(CLOCK_MONOTONIC)};
 		thread_ready(t);
@@ -239,11 +249,20 @@ void waits_sampled(struct thread *t, uint32_t node, uint64_t cpu, uint64_t mono)
 	if (!t->waits.every)
 		return;
 	off.ready = t->waits.before + waits_ready(t);
-	if (t->in_watched_call) /* it waits in this call, whose end will find the clocks begun anew */
+	if (t->in_watched_call || t->waits.in_call) /* its end will find the clocks begun anew */
 		off.waited = excess(off_since(t, cpu, mono), off.ready);
 	t->waits.before = 0;
 	look_again(t, cpu, mono);
 	add(node, &off, 1);
+}
+
+void waits_resume(struct thread *t)
+{
+	if (!t->waits.every)
+		return;
+	waits_ready(t);
+	t->waits.before = 0;
+	look_again(t, clock_ns(CLOCK_THREAD_CPUTIME_ID), clock_ns(CLOCK_MONOTONIC));
 }
 
 /* A handler's stack may have no room for a walk, and that of a coroutine neither: no signal is due there. */
@@ -300,42 +319,36 @@ static void look(struct thread *t, uint64_t took)
 	record(t, &off, weight);
 }
 
-/* A tick has passed since the last brief call. If so long was not run, it is this one that waited. */
-static void look_briefly(struct thread *t)
+/*
+ * A brief call that is measured, or in which ticks have passed, `passed` ns in all. One that waited for
+ * longer than a tick is recorded as others are; a shorter one if it is measured.
+ */
+static void look_briefly(struct thread *t, const struct wait *wait, uint64_t passed)
 {
 	uint64_t cpu = clock_ns(CLOCK_THREAD_CPUTIME_ID), mono = runtime_anchor(1);
-	uint64_t all = off_since(t, cpu, mono);
-	uint64_t took = (uint64_t)((double)all / rt.tick_ns);
-	double weight = took ? weight_of(t, took) : 1;
-	struct off off;
+	uint64_t all = off_since(t, cpu, mono), most = passed + rt.coarse_ns, off = all < most ? all : most;
+	struct off part;
 
-	if (all < rt.coarse_ns) {
+	if (wait->every)
+		off = excess(mono - wait->mono, cpu - wait->cpu);
+	if (off < rt.coarse_ns && !wait->every)
+		return;
+	t->waits.before += waits_ready(t);
+	part = part_of(t, off < all ? off : all, all);
+	if (off < rt.coarse_ns) {
 		look_again(t, cpu, mono);
-		return;
-	}
-	t->waits.before += waits_ready(t);
-	off = part_of(t, all, all);
-	look_again(t, cpu, mono);
-	if (off.waited < rt.coarse_ns || (weight > 1 && !waits_strike(t, took)))
-		return;
-	pay(t, cpu, mono);
-	record(t, &off, weight);
-}
+		pay(t, cpu, mono);
+		record(t, &part, wait->every);
+	} else if (part.waited >= rt.coarse_ns) {
+		uint64_t took = (uint64_t)((double)off / rt.tick_ns);
+		double weight = weight_of(t, took);
 
-static void look_measured(struct thread *t, const struct wait *wait)
-{
-	uint64_t cpu = clock_ns(CLOCK_THREAD_CPUTIME_ID), mono = runtime_anchor(1);
-	uint64_t all = excess(mono - wait->mono, cpu - wait->cpu), ready;
-
-	if (all >= rt.coarse_ns) { /* it is none of the short ones */
-		look_briefly(t);
-		return;
+		if (weight > 1 && !waits_strike(t, took))
+			return;
+		look_again(t, cpu, mono);
+		pay(t, cpu, mono);
+		record(t, &part, weight);
 	}
-	t->waits.before += waits_ready(t);
-	ready = t->waits.delay - wait->delay;
-	ready = ready < all ? ready : all;
-	pay(t, cpu, mono);
-	record(t, &(struct off){all - ready, ready}, wait->every);
 }
 
 /* The thread is busy, and has been since tick `now`. */
@@ -357,18 +370,14 @@ void waits_record(const struct wait *wait, uint64_t took)
 	errno = saved;
 }
 
-void waits_look(const struct wait *wait, uint64_t seen)
+void waits_look(const struct wait *wait, uint64_t passed)
 {
 	uint64_t now = clock_tick();
 	struct thread *t = wait->t;
 	int saved = errno;
 
 	if (begin(t)) {
-		t->waits.seen = seen;
-		if (wait->every)
-			look_measured(t, wait);
-		else
-			look_briefly(t);
+		look_briefly(t, wait, passed);
 		end(t, now);
 	}
 	errno = saved;

@@ -11,10 +11,10 @@
 /* A call that may wait, in its wrapper's frame. */
 struct wait {
 	struct thread *t; /* NULL: it is not timed */
-	uint64_t begin; /* tick */
+	uint64_t begin; /* tick; of a brief call: ns of the coarse clock */
 	/* Of a brief call that is measured: it stands for so many, 0: it is not; and ns at its begin. */
 	uint32_t every;
-	uint64_t mono, cpu, delay;
+	uint64_t mono, cpu;
 };
 
 /* Around a call that takes microseconds, or waits, anyway. errno is kept. Owner thread */
@@ -39,8 +39,11 @@ void waits_stop(struct thread *t);
 uint64_t waits_ready(struct thread *t);
 
 /* A sample was taken at a node, at these readings of the CPU clock and the monotonic one, ns: the thread was
- * ready there, if anywhere, since the last look, and waited there if that is in a call. In the handler */
+ * ready there, if anywhere, since the last look, and waited there if it is in a call. In the handler */
 void waits_sampled(struct thread *t, uint32_t node, uint64_t cpu, uint64_t mono);
+
+/* What was off the CPU until now has no place: the measurement was paused. Busy owner thread */
+void waits_resume(struct thread *t);
 
 /* Closes the descriptor that a fork's child inherited. */
 void waits_forget(int fd);
@@ -49,15 +52,17 @@ void waits_forget(int fd);
 bool waits_strike(struct thread *t, uint64_t took);
 void waits_record(const struct wait *wait, uint64_t took);
 void waits_measure(struct wait *wait);
-void waits_look(const struct wait *wait, uint64_t seen);
+void waits_look(const struct wait *wait, uint64_t passed);
 
 static inline struct wait wait_begin(void)
 {
 	struct thread *t = self;
 	struct wait wait = {.t = t && t->waits.every ? t : NULL};
 
-	if (wait.t)
+	if (wait.t) {
+		t->waits.in_call = true;
 		wait.begin = clock_tick();
+	}
 	return wait;
 }
 
@@ -68,6 +73,7 @@ static inline void wait_end(const struct wait *wait)
 
 	if (!t)
 		return;
+	t->waits.in_call = false;
 	took = clock_tick() - wait->begin;
 	if (took >= t->waits.certain || waits_strike(t, took))
 		waits_record(wait, took);
@@ -78,8 +84,12 @@ static inline struct wait wait_begin_brief(void)
 	struct thread *t = self;
 	struct wait wait = {.t = t && t->waits.every ? t : NULL};
 
-	if (wait.t && unlikely(!--t->waits.left))
+	if (!wait.t)
+		return wait;
+	if (unlikely(!--t->waits.left))
 		waits_measure(&wait);
+	t->waits.in_call = true;
+	wait.begin = clock_ns(CLOCK_MONOTONIC_COARSE);
 	return wait;
 }
 
@@ -89,9 +99,10 @@ static inline void wait_end_brief(const struct wait *wait)
 
 	if (!wait->t)
 		return;
+	wait->t->waits.in_call = false;
 	now = clock_ns(CLOCK_MONOTONIC_COARSE);
-	if (unlikely(wait->every || now != wait->t->waits.seen))
-		waits_look(wait, now);
+	if (unlikely(wait->every || now != wait->begin))
+		waits_look(wait, now - wait->begin);
 }
 
 #endif

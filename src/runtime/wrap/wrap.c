@@ -30,6 +30,15 @@ static void find_newer(void **function, const char *name)
 		*function = newer;
 }
 
+/* Whether one library has both: if somebody stands in front of one of them, the other would pass him by. */
+static bool is_of_one_library(void *a, void *b)
+{
+	Dl_info of_a, of_b;
+
+	return a && b && dladdr1(a, &of_a, NULL, 0) && dladdr1(b, &of_b, NULL, 0) &&
+	       of_a.dli_fbase == of_b.dli_fbase;
+}
+
 void wrap_init(void)
 {
 	if (real_functions.sendmmsg)
@@ -38,6 +47,9 @@ void wrap_init(void)
 #define FIND(name) *(void **)&real_functions.name = dlsym(RTLD_NEXT, #name);
 	WRAPPED(FIND)
 #undef FIND
+	if (!is_of_one_library(
+		    (void *)real_functions.pthread_mutex_lock, (void *)real_functions.pthread_mutex_trylock))
+		real_functions.pthread_mutex_trylock = NULL;
 	find_newer((void **)&real_functions.pthread_cond_wait, "pthread_cond_wait");
 	find_newer((void **)&real_functions.pthread_cond_timedwait, "pthread_cond_timedwait");
 }

@@ -46,11 +46,13 @@ int __ppoll_chk(struct pollfd *, nfds_t, const struct timespec *, const sigset_t
 ssize_t __recv_chk(int, void *, size_t, size_t, int);
 ssize_t __recvfrom_chk(int, void *, size_t, size_t, int, struct sockaddr *, socklen_t *);
 ssize_t __read_chk(int, void *, size_t, size_t);
+ssize_t __pread_chk(int, void *, size_t, off_t, size_t);
+ssize_t __pread64_chk(int, void *, size_t, off64_t, size_t);
 
 /* clang-format off */
-/* The C library's functions; wrap_init() looks at the last one. */
+/* The C library's functions; wrap_init() looks at the last one. Finding one may allocate, and lock. */
 #define WRAPPED(F) \
-	F(pthread_create) F(thrd_create) F(clone) F(_Fork) F(syscall) \
+	F(pthread_mutex_lock) F(pthread_mutex_trylock) F(pthread_create) F(thrd_create) F(clone) F(_Fork) F(syscall) \
 	F(execve) F(execvpe) F(fexecve) F(execveat) F(posix_spawn) F(posix_spawnp) F(system) F(popen) F(pclose) F(_exit) \
 	F(sigaction) F(signal) F(pthread_sigmask) F(sigtimedwait) F(signalfd) F(sigsuspend) \
 	F(pause) F(nanosleep) F(clock_nanosleep) F(usleep) F(sleep) F(thrd_sleep) \
@@ -60,9 +62,10 @@ ssize_t __read_chk(int, void *, size_t, size_t);
 	F(__poll_chk) F(__ppoll_chk) F(__recv_chk) F(__recvfrom_chk) F(__read_chk) \
 	F(read) F(write) F(readv) F(writev) F(wait4) F(waitid) F(flock) \
 	F(sendfile) F(sendfile64) F(splice) F(tee) F(vmsplice) F(copy_file_range) F(getrandom) F(getentropy) \
-	F(pthread_mutex_lock) F(pthread_mutex_trylock) F(pthread_mutex_timedlock) F(pthread_rwlock_rdlock) \
-	F(pthread_rwlock_tryrdlock) F(pthread_rwlock_wrlock) F(pthread_rwlock_trywrlock) F(pthread_join) \
-	F(pthread_barrier_wait) F(pread) F(pread64) F(pwrite) F(pwrite64) F(fsync) F(fdatasync) F(msync) \
+	F(pthread_mutex_timedlock) F(pthread_mutex_clocklock) F(pthread_rwlock_rdlock) F(pthread_rwlock_wrlock) \
+	F(pthread_rwlock_timedrdlock) F(pthread_rwlock_timedwrlock) F(pthread_cond_clockwait) F(pthread_join) \
+	F(pthread_timedjoin_np) F(thrd_join) F(mtx_lock) F(cnd_wait) F(cnd_timedwait) F(preadv) F(pwritev) \
+	F(pthread_barrier_wait) F(pread) F(pread64) F(__pread_chk) F(__pread64_chk) F(pwrite) F(pwrite64) F(fsync) F(fdatasync) F(msync) \
 	F(aio_suspend) F(aio_suspend64) F(pthread_cond_signal) F(pthread_cond_wait) F(pthread_cond_timedwait) \
 	F(sendmmsg)
 /* clang-format on */

@@ -64,6 +64,14 @@ def test_many_brief_waits(measure):
     assert min(shares) > 0.4 and max(shares) < 2
 
 
+def test_unseen_waits_have_no_place(measure):
+    """What the C library waits by itself stands with the thread, not with the call that comes next."""
+    e = measure(program("waits"), "stream", options=["-q"])
+    thread = e.report("--functions", "--by-thread", "--threshold=0")["tree"]["children"][0]
+    assert (thread["blocked_ns"] - thread["ready_ns"]) / 1e9 >= 0.45
+    assert sum(sums(node)[1] for node in find(thread, "write")) <= 0.05
+
+
 def test_ready_is_not_waiting(measure):
     e = measure(program("waits"), "compete", options=["-q"])
     truth = account(e.stdout)

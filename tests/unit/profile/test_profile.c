@@ -279,6 +279,33 @@ static void test_blocked_too_much_seen(void **state)
 	profile_free(p);
 }
 
+/* Three probes alike, each seen to wait for so long; rounding each of them would place more than there is. */
+static void test_blocked_in_several(void **state)
+{
+	static const uint64_t cases[][2] = {{500, 1501}, {2000, 1}, {1000, 2999}, {333, 2001}};
+
+	for (size_t c = 0; c < sizeof(cases) / sizeof(*cases); c++) {
+		struct fixture *f = fixture_new();
+		struct profile *p;
+		uint64_t blocked = 0;
+
+		fixture_root(f, 3000, cases[c][1]);
+		for (unsigned i = 1; i <= 3; i++) {
+			uint32_t probe = fixture_region(
+				f, 0, (const char *[]){"", "a", "b", "c"}[i], HYB_REGION_USER, 1000, 1);
+			uint32_t read = fixture_leaf(f, probe, "read", i, 1);
+
+			f->nodes[read].waited = cases[c][0];
+		}
+		p = fixture_profile(f, PROFILE_ROUTINE, 1);
+		assert_exact(p);
+		for (size_t i = 0; i < profile_count(p); i++)
+			blocked += profile_nodes(p)[i].blocked;
+		assert_int_equal(blocked, 3000 - cases[c][1]);
+		profile_free(p);
+	}
+}
+
 /* Samples of wall time say where it waited: nothing is blocked. */
 static void test_wall_source(void **state)
 {
@@ -736,6 +763,7 @@ int main(void)
 		cmocka_unit_test(test_blocked),
 		cmocka_unit_test(test_blocked_where_seen),
 		cmocka_unit_test(test_blocked_too_much_seen),
+		cmocka_unit_test(test_blocked_in_several),
 		cmocka_unit_test(test_wall_source),
 		cmocka_unit_test(test_no_sampling),
 		cmocka_unit_test(test_idle_thread),
