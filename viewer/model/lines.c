@@ -55,7 +55,7 @@ static void add_own(struct row *row, const struct profile_node *n)
 	cost->calls += n->calls;
 	cost->samples += n->samples;
 	cost->exclusive += n->exclusive;
-	cost->blocked += n->blocked;
+	cost->waited += n->blocked - n->ready;
 }
 
 /* Finds each node's row and adds what is the node's own. 0, 1: stopped, or HYB_ENOMEM. */

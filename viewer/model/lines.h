@@ -19,7 +19,7 @@ struct line_cost {
 	const char *name, *module; /* of the function with the most time in it */
 	bool several; /* functions */
 	uint64_t calls, samples;
-	uint64_t exclusive, blocked; /* ns */
+	uint64_t exclusive, waited; /* ns */
 	/* ns; recursion is counted once. Of lines that call it is known in the mode of call sites only. */
 	uint64_t inclusive, idle; /* `idle` of it is no part of what 100 % is */
 };

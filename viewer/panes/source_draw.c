@@ -185,8 +185,8 @@ static void draw_detail(const struct source_pane *p, const struct area *area, in
 			area, y, x, INK_DIM, ", %s inclusive", figure_duration(cost->inclusive, inclusive));
 	if (cost->calls)
 		x += canvas_printf(area, y, x, INK_DIM, ", %s calls", figure_number(cost->calls, calls));
-	if (cost->blocked)
-		x += canvas_printf(area, y, x, INK_DIM, ", %s blocked", figure_duration(cost->blocked, own));
+	if (cost->waited)
+		x += canvas_printf(area, y, x, INK_DIM, ", %s waited", figure_duration(cost->waited, own));
 	x += canvas_text(area, y, x, INK_DIM, cost->several ? ", in several: " : ", in ");
 	canvas_name(area, y, x, area->width - x, INK_PLAIN, cost->name);
 }

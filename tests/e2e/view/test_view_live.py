@@ -105,7 +105,7 @@ def test_what_is_hot_now(terminal, going):
     going.late()
     screen = terminal.wait(lambda text: rates(text).get("late") and not rates(text)["early"], "late() grows alone")
     assert float(rates(screen)["late"]) > 0
-    order = table(screen)[0].index("now") - table(screen)[0].index("excl")
+    order = table(screen)[0].index("now") - table(screen)[0].index("cpu")
     terminal.keys(*[">" if order > 0 else "<"] * abs(order))
     terminal.wait_for("▼now")
     terminal.wait(lambda text: [name for name in rates(text) if name in ("early", "late")] == ["late", "early"], "late() on top")
