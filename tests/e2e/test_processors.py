@@ -70,7 +70,9 @@ def test_nbody(build, tmp_path):
     step = next(node for node in work["children"] if node["name"] == "step")  # beside it, at times: energy, a line of work
     forces = next(node for node in step["children"] if node["name"] == "forces")
     assert {"pull"} <= {node["name"] for node in forces["children"]}
-    seconds = {node["name"]: node["inclusive_ns"] for node in step["children"]}
+    seconds = {}  # a function's own lines stand beside what it calls
+    for node in step["children"]:
+        seconds[node["name"]] = seconds.get(node["name"], 0) + node["inclusive_ns"]
     assert seconds["forces"] == max(seconds.values())
     assert "clock" in run(HYBRID_DUMP, tmp_path / "experiment").stdout
 
