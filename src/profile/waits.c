@@ -25,14 +25,15 @@ static const struct {
 	enum profile_wait why;
 } calls[] = {
 	{"pthread_", PROFILE_WAIT_LOCK},
+	{"mtx_", PROFILE_WAIT_LOCK},
+	{"cnd_", PROFILE_WAIT_LOCK},
+	{"thrd_join", PROFILE_WAIT_LOCK},
 	{"sem_", PROFILE_WAIT_LOCK},
 	{"semop", PROFILE_WAIT_LOCK},
 	{"semtimedop", PROFILE_WAIT_LOCK},
 	{"flock", PROFILE_WAIT_LOCK},
 	{"syscall", PROFILE_WAIT_LOCK}, /* a futex, as a rule */
 	{"wait", PROFILE_WAIT_CHILD},
-	{"system", PROFILE_WAIT_CHILD},
-	{"pclose", PROFILE_WAIT_CHILD},
 	{"sleep", PROFILE_WAIT_SLEEP},
 	{"usleep", PROFILE_WAIT_SLEEP},
 	{"nanosleep", PROFILE_WAIT_SLEEP},

@@ -258,9 +258,12 @@ void waits_sampled(struct thread *t, uint32_t node, uint64_t cpu, uint64_t mono)
 
 void waits_resume(struct thread *t)
 {
+	int saved = errno;
+
 	if (!t->waits.every)
 		return;
 	waits_ready(t);
+	errno = saved;
 	t->waits.before = 0;
 	look_again(t, clock_ns(CLOCK_THREAD_CPUTIME_ID), clock_ns(CLOCK_MONOTONIC));
 }

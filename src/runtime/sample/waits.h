@@ -42,7 +42,8 @@ uint64_t waits_ready(struct thread *t);
  * ready there, if anywhere, since the last look, and waited there if it is in a call. In the handler */
 void waits_sampled(struct thread *t, uint32_t node, uint64_t cpu, uint64_t mono);
 
-/* What was off the CPU until now has no place: the measurement was paused. Busy owner thread */
+/* What was off the CPU until now has no place: the measurement was paused. errno is kept. Busy owner thread
+ */
 void waits_resume(struct thread *t);
 
 /* Closes the descriptor that a fork's child inherited. */
