@@ -21,11 +21,10 @@ struct walk {
 static uint64_t own_cost(
 	const struct convert_profile *p, const struct call_graph *graph, uint32_t i, size_t k)
 {
-	const struct profile_node *n = &p->nodes[i];
 	int64_t value;
 
 	if (k < 2)
-		return k ? n->samples : profile_alone(n);
+		return k ? p->nodes[i].samples : convert_own_time(p, i);
 	value = p->values[i * p->metric_count + graph->metrics[k]].exclusive;
 	return value > 0 ? (uint64_t)value : 0;
 }

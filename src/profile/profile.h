@@ -318,7 +318,8 @@ size_t profile_count(const struct profile *profile);
 const struct profile_node *profile_nodes(const struct profile *profile); /* node 0 is the root */
 /*
  * Shares are of all time but what is idle, or else threads that only wait would make the others small. Of a
- * node and all below it, ns; of the root or a location's node what 100 % is; and of the node alone.
+ * node and all below it, ns; of the root or a location's node what 100 % is; and what is idle in the node
+ * alone.
  */
 static inline uint64_t profile_whole(const struct profile_node *node)
 {
@@ -328,10 +329,6 @@ static inline uint64_t profile_whole(const struct profile_node *node)
 static inline uint64_t profile_idle_alone(const struct profile_node *node)
 {
 	return node->idles ? node->blocked : 0;
-}
-static inline uint64_t profile_alone(const struct profile_node *node)
-{
-	return node->exclusive + node->blocked - profile_idle_alone(node);
 }
 const struct profile_quality *profile_quality(const struct profile *profile);
 
