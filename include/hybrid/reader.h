@@ -460,10 +460,10 @@ void hyb_events_close(struct hyb_events *events);
 /* --------------------------------------------------------------- symbols */
 
 /*
- * One source-level frame. Strings are never NULL and live as long as the symbols object. Where symbols were
- * stripped, call frame information still has the bounds of functions: a guess is then "near+0x1a40", a
- * function that begins so many bytes behind the nearest symbol, or "sub_1a40", one that begins at that ELF
- * address with no symbol in front. Any other guess is the name of the nearest symbol alone.
+ * One source-level frame. Strings are never NULL and live as long as the symbols object. A function without a
+ * symbol is called "libm.so.6+0x1a40", its file and the ELF address where it begins: by its call frame
+ * information, else where the last function in front of it ends. "label~" is code behind a label without a
+ * size.
  */
 struct hyb_frame {
 	const char *function; /* with scopes and template arguments, without parameters; "" if not known */
@@ -471,7 +471,7 @@ struct hyb_frame {
 	unsigned line; /* 0 if not known */
 	unsigned function_line; /* line of the function's declaration, 0 if not known */
 	bool inlined; /* into the next frame of the chain */
-	bool guess; /* no symbol holds the address; see below */
+	bool guess; /* no symbol holds the address: one of these two names */
 };
 
 struct hyb_symbols;

@@ -24,7 +24,7 @@ PyObject *node_type(void)
 		{"exclusive", "ns, of probes: without the probes below"},
 		{"samples", "that ended exactly here"},
 		{"demoted", "called too often for too little time: later calls were only counted"},
-		{"guess", "the name is that of the nearest symbol, or made of an address"},
+		{"guess", "no symbol holds the code: the name is its file and address, or a label in front"},
 		{"message",
 			"of a message: send, recv, collective, put, get, update, read or write; else None"},
 		{"handle", "of a message: id in process.handles; else None"},

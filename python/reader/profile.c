@@ -26,7 +26,7 @@ PyObject *row_type(void)
 		{"ready", "ns, that part of it"},
 		{"idle", "ns of `inclusive` that are no part of what 100 % is: blocked outside all probes"},
 		{"python", "a frame of Python"},
-		{"guess", "the name is that of the nearest symbol, or made of an address"},
+		{"guess", "no symbol holds the code: the name is its file and address, or a label in front"},
 		{"demoted", "called too often for too little time: later calls were only counted"},
 		{"metrics_inclusive", "a dict, name of the metric: by how much it grew, with all rows below"},
 		{"metrics_exclusive", "the same, here"},

@@ -9,7 +9,7 @@
 #include <stdint.h>
 
 #define SYM_CACHE_MAGIC "HYBSYM\r\n" /* eight bytes, without the final NUL */
-#define SYM_CACHE_VERSION 2
+#define SYM_CACHE_VERSION 3
 
 struct sym_cache_header {
 	char magic[8];

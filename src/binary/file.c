@@ -1,4 +1,5 @@
 #include "base/map.h"
+#include "base/path.h"
 #include "base/strings.h"
 #include "binary/file.h"
 
@@ -18,6 +19,7 @@
 
 struct sym_file {
 	struct strings *store; /* not owned */
+	const char *name; /* of the module, without directories */
 	char *debug_path;
 	Dwfl_Callbacks callbacks;
 	Dwfl *dwfl;
@@ -97,6 +99,7 @@ static int report(
 int sym_file_open(struct strings *store, const struct sym_wanted *wanted, struct sym_file **ret,
 	char *problem, size_t problem_size)
 {
+	const char *name = path_base(wanted->module->path);
 	int fd = sym_find(wanted, problem, problem_size);
 	struct sym_file *file;
 	int r;
@@ -104,11 +107,13 @@ int sym_file_open(struct strings *store, const struct sym_wanted *wanted, struct
 	if (fd < 0)
 		return HYB_EFORMAT;
 	file = calloc(1, sizeof(*file));
-	if (file)
+	if (file) {
 		file->debug_path = strdup(wanted->debug_path ? wanted->debug_path : SYM_DEBUG_PATH);
-	if (!file || !file->debug_path) {
+		file->name = strings_add(store, name, strlen(name));
+	}
+	if (!file || !file->debug_path || !file->name) {
 		close(fd);
-		free(file);
+		sym_file_close(file);
 		return HYB_ENOMEM;
 	}
 	file->store = store;
@@ -121,23 +126,20 @@ int sym_file_open(struct strings *store, const struct sym_wanted *wanted, struct
 }
 
 /*
- * The symbol's name as a function name; versions ("@@GLIBC_2.2.5") are no part of it. If it is only near, the
- * function's own start makes the name unique.
+ * The symbol's name as a function name; versions ("@@GLIBC_2.2.5") are no part of it. Without a symbol the
+ * function's own start in its file names it; what is only a label in front of the code is marked.
  */
-static char *place_name(const struct sym_place *place)
+static char *place_name(const struct sym_file *file, const struct sym_place *place)
 {
-	char *readable = place->symbol ? sym_demangle(place->symbol->name) : NULL;
-	const char *name = readable ? readable : place->symbol ? place->symbol->name : "";
-	int len = (int)(readable ? strlen(name) : strcspn(name, "@"));
-	char *text = NULL;
+	const char *symbol = place->symbol ? place->symbol->name : NULL;
+	char *readable = symbol ? sym_demangle(symbol) : NULL, *text = NULL;
 	int n;
 
-	if (!place->symbol)
-		n = asprintf(&text, "sub_%" PRIx64, place->start);
-	else if (place->guess && place->bounded)
-		n = asprintf(&text, "%.*s+0x%" PRIx64, len, name, place->start - place->symbol->address);
+	if (!symbol)
+		n = asprintf(&text, "%s+0x%" PRIx64, file->name, place->start);
 	else
-		n = asprintf(&text, "%.*s", len, name);
+		n = asprintf(&text, "%.*s%s", (int)(readable ? strlen(readable) : strcspn(symbol, "@")),
+			readable ? readable : symbol, place->label ? "~" : "");
 	free(readable);
 	return n < 0 ? NULL : text;
 }
@@ -149,11 +151,11 @@ static int name_by_symbol(struct sym_file *file, uint64_t address, struct hyb_fr
 
 	if (sym_symtab_find(&file->symtab, address, &place) < 0)
 		return HYB_ENOMEM;
-	if (!place.symbol && !place.bounded)
+	if (!place.symbol && !place.start)
 		return 0;
-	name = place_name(&place);
+	name = place_name(file, &place);
 	frame->function = name ? strings_add(file->store, name, strlen(name)) : NULL;
-	frame->guess = place.guess;
+	frame->guess = !place.symbol || place.label;
 	free(name);
 	return frame->function ? 0 : HYB_ENOMEM;
 }

@@ -129,18 +129,6 @@ int sym_symtab_load(struct sym_symtab *symtab, Dwfl_Module *module)
 	return r ? r : add_ranges(symtab, false);
 }
 
-/* The symbol at or in front of the address. */
-static void find_symbol(const struct sym_symtab *symtab, uint64_t address, struct sym_place *place)
-{
-	const struct sym_range *range = sym_ranges_find(&symtab->by_address, address);
-
-	place->guess = !range;
-	if (!range)
-		range = sym_ranges_before(&symtab->by_address, address);
-	place->symbol =
-		range && same_section(symtab, range->lo, address) ? &symtab->symbols[range->value] : NULL;
-}
-
 /* Most files are never asked for what no symbol holds. */
 static const struct sym_range *find_function(struct sym_symtab *symtab, uint64_t address, int *ret_error)
 {
@@ -149,20 +137,45 @@ static const struct sym_range *find_function(struct sym_symtab *symtab, uint64_t
 	return *ret_error ? NULL : sym_ranges_find(&symtab->functions, address);
 }
 
+/* The last range that begins in front of the address, in its section. */
+static const struct sym_range *range_before(
+	const struct sym_symtab *symtab, const struct sym_ranges *ranges, uint64_t address)
+{
+	const struct sym_range *range = sym_ranges_before(ranges, address);
+
+	return range && same_section(symtab, range->lo, address) ? range : NULL;
+}
+
+/* Code that neither a symbol nor call frame information holds. */
+static void find_label(const struct sym_symtab *symtab, uint64_t address, struct sym_place *place)
+{
+	const struct sym_range *symbol = range_before(symtab, &symtab->by_address, address);
+	const struct sym_range *function = range_before(symtab, &symtab->functions, address);
+
+	place->label = symbol && symbol->lo == symbol->hi && !(function && function->hi > symbol->lo);
+	if (place->label)
+		place->symbol = &symtab->symbols[symbol->value];
+	else if (symbol)
+		place->start = function && function->hi > symbol->hi ? function->hi : symbol->hi;
+}
+
 int sym_symtab_find(struct sym_symtab *symtab, uint64_t address, struct sym_place *ret_place)
 {
+	const struct sym_range *range = sym_ranges_find(&symtab->by_address, address), *function;
 	struct sym_place place = {0};
-	const struct sym_range *function;
 	int r = 0;
 
-	find_symbol(symtab, address, &place);
-	function = place.guess ? find_function(symtab, address, &r) : NULL;
-	if (function) {
-		/* A symbol may also stand inside of it. */
-		find_symbol(symtab, function->lo, &place);
-		place.bounded = true;
-		place.start = function->lo;
-		place.guess = !place.symbol || place.symbol->address != function->lo;
+	if (range) {
+		place.symbol = &symtab->symbols[range->value];
+	} else if ((function = find_function(symtab, address, &r))) {
+		/* A symbol without a size may begin it. */
+		range = sym_ranges_before(&symtab->by_address, function->lo);
+		if (range && range->lo == function->lo)
+			place.symbol = &symtab->symbols[range->value];
+		else
+			place.start = function->lo;
+	} else if (!r) {
+		find_label(symtab, address, &place);
 	}
 	if (!r)
 		*ret_place = place;
@@ -187,15 +200,16 @@ static uint64_t end_of_label(const struct sym_symtab *symtab, uint64_t address)
 int sym_symtab_extent(struct sym_symtab *symtab, uint64_t address, uint64_t *ret_start, uint64_t *ret_end)
 {
 	const struct sym_range *range = sym_ranges_find(&symtab->by_address, address);
+	struct sym_place place = {0};
 	int r = 0;
 
 	if (!range)
 		range = find_function(symtab, address, &r);
 	if (!r && !range) {
-		range = sym_ranges_before(&symtab->by_address, address);
-		if (!range || range->hi != range->lo || !same_section(symtab, range->lo, address))
+		find_label(symtab, address, &place);
+		if (!place.label)
 			return 0;
-		*ret_start = range->lo;
+		*ret_start = place.symbol->address;
 		*ret_end = end_of_label(symtab, address);
 		return *ret_end != 0;
 	}

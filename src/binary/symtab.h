@@ -25,10 +25,11 @@ struct sym_symtab {
 
 /* What is known about the function at an address. */
 struct sym_place {
-	const struct sym_symbol *symbol; /* NULL: none in front of it in its section */
-	uint64_t start; /* where the function begins, if `bounded` */
-	bool bounded; /* call frame information holds the address, where no symbol does */
-	bool guess; /* `symbol` is only the nearest in front of the function */
+	const struct sym_symbol *symbol; /* NULL: it has none */
+	bool label; /* `symbol` has no size, and nothing else begins or ends between it and the address */
+	/* Without a symbol: where the function begins, by its call frame information, else where the last one
+	 * in front ends. 0: not known. */
+	uint64_t start;
 };
 
 /* Reads .symtab, else .dynsym, and the compressed table of "minidebug". 0 or HYB_ENOMEM. */

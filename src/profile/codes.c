@@ -173,8 +173,8 @@ static struct code *code_new(struct codes *codes, const struct resolver *resolve
 		if (copy_frame(codes, code, &frames[i], &code->frames[i]))
 			goto fail;
 	outer = &code->frames[count - 1];
-	code->unresolved =
-		!*frames[0].function || (frames[0].guess && has_prefix(frames[0].function, "sub_"));
+	code->unresolved = !*frames[0].function ||
+			   (frames[0].guess && frames[0].function[strlen(frames[0].function) - 1] != '~');
 	code->ours = has_prefix(path_base(code->module_path), "libhybrid") ||
 		     strstr(code->module_path, "/hybrid/_probe.abi3.so");
 	code->python_program = is_python_program(code->module_path) ||

@@ -93,7 +93,7 @@ struct profile_node {
 	uint32_t parent; /* index; smaller than the own one; the root's is 0 */
 	uint32_t first_child, next_sibling; /* index or 0; sorted by the options */
 	uint8_t kind; /* enum profile_kind */
-	bool guess; /* the name is made of the nearest symbol, or of an address */
+	bool guess; /* no symbol holds the code: as in struct hyb_frame */
 	bool demoted;
 	bool python; /* a frame of Python; `module` is then its interpreter's */
 	bool mpi; /* a function of MPI */

@@ -5,6 +5,7 @@
 
 #include "base/path.h"
 #include "format/format.h"
+#include "profile/views/label.h"
 #include "sheet.h"
 
 #define HOT_MAX 5u /* functions in the line of hot spots, */
@@ -112,13 +113,15 @@ static size_t next_hot(const struct profile_tree *flat, const double *values, si
 static void add_hot(struct text *text, const struct profile_node *row, double share, bool first)
 {
 	int length = (int)strnlen(row->name, HOT_NAME);
-	char n[FIGURE_SIZE];
+	struct label label = label_of(row);
+	char n[FIGURE_SIZE], *place;
 
 	while (length && ((unsigned char)row->name[length] & 0xc0) == 0x80)
 		length--; /* not in the middle of a UTF-8 character */
 	text_add(text, "%s%.*s%s", first ? "" : ", ", length, row->name, row->name[length] ? "..." : "");
-	if (row->guess) /* a guess means little without the module */
-		text_add(text, "~ (%s)", path_base(row->module));
+	place = row->guess ? label_place(&label, false) : NULL; /* it means little without the module */
+	text_add(text, "%s", place ? place : "");
+	free(place);
 	text_add(text, " %s", text_percent((uint64_t)(share * 1e9), 1000000000, n));
 }
 

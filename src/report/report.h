@@ -85,7 +85,7 @@ struct style {
 	bool full_paths;
 	double unit; /* ns that a printed 1.0 of time stands for */
 	const char *unit_name; /* "s", "ms", "us" */
-	bool guessed; /* a guess was printed: explain the mark */
+	bool guessed; /* a function without a symbol was printed: explain the name */
 };
 
 enum ink { INK_PLAIN = 0, INK_BOLD, INK_DIM, INK_PLACE, INK_WARN, INK_HOT, INK_WARM };

@@ -152,13 +152,12 @@ void style_label(struct style *style, const struct label *label, unsigned used)
 
 	if (label->skipped)
 		snprintf(tail, sizeof(tail), "  %s calls only counted", figure_count(label->skipped, count));
-	taken = used + 2 * brackets + label->guess + (place ? columns_of(style, place) : 0) + strlen(tail);
+	taken = used + 2 * brackets + (place ? columns_of(style, place) : 0) + strlen(tail);
 	if (style->cut)
 		room = style->width > taken + 8 ? style->width - taken : 8;
 	style_ink(style, ink_of(label->kind));
 	fputs(brackets ? "[" : "", style->out);
 	put_cut(style, label->name, room);
-	fputs(label->guess ? "~" : "", style->out);
 	style->guessed |= label->guess;
 	if (place && label->kind != PROFILE_INTERMEDIATE) {
 		style_ink(style, INK_PLAIN);
@@ -178,8 +177,8 @@ void style_legend(const struct style *style)
 {
 	if (style->guessed)
 		style_put(style, INK_DIM,
-			"\nname~: no symbol covers it; name+0x10 begins so far behind the nearest one, "
-			"sub_10 has none\n");
+			"\nlib.so+0x10: a function without a symbol, which begins there; "
+			"name~: code behind a label without a size\n");
 }
 
 static void put_remark(const struct style *style, enum ink ink, const struct remark *remark)

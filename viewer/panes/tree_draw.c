@@ -268,13 +268,11 @@ static void put_label(const struct tree_pane *p, struct app *app, const struct a
 		least = NAME_LEAST;
 	if (n->skipped)
 		snprintf(tail, sizeof(tail), "  %s calls only counted", figure_count(n->skipped, count));
-	room = area->width - x - 2 * brackets - n->guess - (int)strlen(tail);
+	room = area->width - x - 2 * brackets - (int)strlen(tail);
 	room -= place ? canvas_columns(area->canvas, place) : 0;
 	if (brackets)
 		x += canvas_text(area, y, x, ink, "[");
 	x += canvas_name(area, y, x, room > least ? room : least, found ? INK_MATCH : ink, n->name);
-	if (n->guess)
-		x += canvas_text(area, y, x, ink, "~");
 	if (place)
 		x += canvas_cut(area, y, x, area->width - x - brackets,
 			n->kind == PROFILE_INTERMEDIATE || n->kind == PROFILE_PROBE ? INK_DIM : INK_PLACE,

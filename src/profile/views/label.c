@@ -26,6 +26,15 @@ struct label label_of(const struct profile_node *n)
 	return (struct label){n->kind, n->guess, n->python, n->name, n->file, n->module, n->line, n->skipped};
 }
 
+/* "libm.so.6+0x10" says where it is. */
+static bool names_module(const struct label *label)
+{
+	const char *module = path_base(label->module);
+	size_t n = strlen(module);
+
+	return label->guess && !strncmp(label->name, module, n) && label->name[n] == '+';
+}
+
 char *label_place(const struct label *label, bool full_paths)
 {
 	const char *file = label->file;
@@ -46,7 +55,7 @@ char *label_place(const struct label *label, bool full_paths)
 		n = asprintf(&text, ":%s:%u", file, label->line);
 	else if ((label->kind == PROFILE_LEAF || label->python) && *label->file)
 		n = asprintf(&text, ":%s", file);
-	else if (label->kind != PROFILE_PROBE && !*label->file && *module &&
+	else if (label->kind != PROFILE_PROBE && !*label->file && *module && !names_module(label) &&
 		 (*label->name != '[' || !strcmp(label->name, PROFILE_NO_FILE)))
 		n = asprintf(&text, " (%s)", module);
 	return n < 0 ? NULL : text;

@@ -472,12 +472,12 @@ def test_handwritten_loop(open_view, tmp_path):
     terminal.keys("/")
     terminal.type("TKLOOP")
     terminal.keys("Enter", "a")
-    rows = instructions(wait_code(terminal, ".TKLOOP16"))
+    rows = instructions(wait_code(terminal, ".TKLOOP16~"))
     symbols = {line.split()[2]: int(line.split()[0], 16) for line in run("nm", program).stdout.splitlines()
                if len(line.split()) == 3}
     assert rows[0][0] == symbols[".TKLOOP16"]
     assert [row[1] for row in rows] == ["movsd", "mulsd", "addsd", "sqrtsd", "divsd", "add", "dec", "jne"]
-    total = sum(row["samples"] for row in report_json("--flat=function", path)["rows"] if row["name"] == ".TKLOOP16")
+    total = sum(row["samples"] for row in report_json("--flat=function", path)["rows"] if row["name"] == ".TKLOOP16~")
     assert sum(row[2] for row in rows) == total > 0
     # The slow ones are the root and the division; samples stand at what waits for them.
     assert sum(row[2] for row in rows[3:6]) > total / 2

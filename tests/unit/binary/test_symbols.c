@@ -170,7 +170,7 @@ static void test_assembly(void **state)
 	assert_int_equal(frame.line, 0);
 	assert_false(frame.guess);
 	frame = sym_frame(symbols, &without, sym_address_of("asm", "unsized") + 1);
-	assert_string_equal(frame.function, "unsized");
+	assert_string_equal(frame.function, "unsized~");
 	assert_true(frame.guess);
 	hyb_symbols_close(symbols);
 }

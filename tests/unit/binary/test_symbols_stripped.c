@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define FUNCTIONS_MAX 2000
+#define FUNCTIONS_MAX 10000
 
 struct function {
 	uint64_t address, size;
@@ -17,8 +17,8 @@ struct function {
 /* Reads the functions of `nm options program` by address; several symbols of the same code become one. */
 static size_t read_functions(const char *program, const char *options, struct function *functions)
 {
-	char *text =
-		sym_output("nm -n -S --defined-only %s %s | awk 'NF == 4 && $3 ~ /[tTW]/'", options, program);
+	char *text = sym_output(
+		"nm -n -S --defined-only %s %s | awk 'NF == 4 && $3 ~ /[itTW]/'", options, program);
 	size_t n = 0;
 
 	for (char *rest = text, *line; (line = strsep(&rest, "\n")) && *line;) {
@@ -73,7 +73,7 @@ static const struct function *find_near(const struct function *functions, size_t
 	return near;
 }
 
-/* Names are made of the nearest exported symbol that nm shows. */
+/* Exported functions have the names that nm shows, others that of the file and their start. */
 static void check_names(const char *stripped, const struct function *functions, size_t n)
 {
 	static struct function exported[FUNCTIONS_MAX];
@@ -84,13 +84,11 @@ static void check_names(const char *stripped, const struct function *functions, 
 		const struct function *near = find_near(exported, exported_count, f->address);
 		char expected[100];
 
-		if (!near)
-			snprintf(expected, sizeof(expected), "sub_%llx", (unsigned long long)f->address);
-		else if (near->address < f->address)
-			snprintf(expected, sizeof(expected), "%s+0x%llx", near->symbol,
-				(unsigned long long)(f->address - near->address));
-		else
+		if (near && near->address == f->address)
 			snprintf(expected, sizeof(expected), "%s", near->symbol);
+		else
+			snprintf(expected, sizeof(expected), "%s+0x%llx", stripped,
+				(unsigned long long)f->address);
 		assert_string_equal(f->name, expected);
 		assert_int_equal(f->guess, !near || near->address < f->address);
 	}
@@ -147,7 +145,7 @@ static void test_partition(void **state)
 	}
 }
 
-/* Without call frame information the nearest in front is all that is known. */
+/* Without call frame information all that is known is where the exported one in front ends. */
 static void test_no_cfi(void **state)
 {
 	static struct function functions[FUNCTIONS_MAX], exported[FUNCTIONS_MAX];
@@ -164,8 +162,14 @@ static void test_no_cfi(void **state)
 	for (size_t i = 0; i < n; i++) {
 		const struct function *near = find_near(exported, exported_count, functions[i].address);
 		struct hyb_frame frame = sym_frame(symbols, &module, functions[i].address);
+		char expected[100] = "";
 
-		assert_string_equal(frame.function, near ? near->symbol : "");
+		if (near && near->address == functions[i].address)
+			snprintf(expected, sizeof(expected), "%s", near->symbol);
+		else if (near)
+			snprintf(expected, sizeof(expected), "stripped+0x%llx",
+				(unsigned long long)(near->address + near->size));
+		assert_string_equal(frame.function, expected);
 		assert_int_equal(frame.guess, near && near->address < functions[i].address);
 	}
 	hyb_symbols_close(symbols);
@@ -220,15 +224,61 @@ static void test_unsized(void **state)
 		assert_string_equal(frame.function, "known");
 		assert_false(frame.guess);
 	}
-	for (unsigned i = 3; i < 5; i++) {
+	for (unsigned i = 3; i < 6; i++) {
+		char expected[50];
+
 		frame = sym_frame(symbols, &module, known + i);
-		assert_string_equal(frame.function, "known+0x3");
+		snprintf(expected, sizeof(expected), "unsized.so+0x%llx",
+			(unsigned long long)known + (i < 5 ? 3 : 5));
+		assert_string_equal(frame.function, expected);
 		assert_true(frame.guess);
 	}
-	frame = sym_frame(symbols, &module, known + 5);
-	assert_string_equal(frame.function, "known");
-	assert_true(frame.guess);
 	hyb_symbols_close(symbols);
+}
+
+/* Of libraries that others built: each function by its frame description, as readelf shows them, is named by
+ * the symbol that nm shows there, else by its start. */
+static void check_library(const char *library)
+{
+	static struct function exported[FUNCTIONS_MAX];
+	struct hyb_symbols *symbols = sym_open(&(struct sym_places){.debug_path = "/none"});
+	char *text, *rest, *line;
+	struct hyb_module module;
+	size_t n, named = 0, nameless = 0;
+
+	assert_true(sym_run("cp -L \"$(gcc -print-file-name=%s)\" library", library));
+	n = read_functions("library", "-D", exported);
+	module = sym_module("library");
+	text = sym_output("readelf -wF library 2>/dev/null | sed -n 's/.* FDE .*pc=//p'");
+	for (rest = text; (line = strsep(&rest, "\n")) && *line;) {
+		unsigned long long lo, hi;
+		const struct function *near;
+		struct hyb_frame frame;
+		char expected[50];
+
+		assert_int_equal(sscanf(line, "%llx..%llx", &lo, &hi), 2);
+		near = find_near(exported, n, hi - 1);
+		snprintf(expected, sizeof(expected), "library+0x%llx", lo);
+		frame = sym_frame(symbols, &module, hi - 1);
+		if (near && near->address + near->size < hi && near->address < lo) {
+			assert_string_equal(frame.function, expected);
+			assert_true(frame.guess);
+			nameless++;
+		} else if (near && near->address == lo) {
+			assert_false(frame.guess);
+			named++;
+		}
+	}
+	assert_true(named > 100 && nameless > 100);
+	free(text);
+	hyb_symbols_close(symbols);
+}
+
+static void test_libraries(void **state)
+{
+	(void)state;
+	check_library("libc.so.6");
+	check_library("libstdc++.so.6");
 }
 
 /* Whatever the call frame information says: an answer, and no crash. */
@@ -274,6 +324,7 @@ int main(void)
 		cmocka_unit_test(test_no_cfi),
 		cmocka_unit_test(test_outside),
 		cmocka_unit_test(test_unsized),
+		cmocka_unit_test(test_libraries),
 		cmocka_unit_test(test_damaged_cfi),
 	};
 

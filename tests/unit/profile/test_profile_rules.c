@@ -35,7 +35,7 @@ enum address {
 static const struct fixture_symbol symbols[] = {
 	{&libc, START, {{.function = "_start", .file = ""}}, 1, false},
 	{&libc, LIBC_START_MAIN, {{.function = "__libc_start_main_impl", .file = ""}}, 1, false},
-	{&libc, NEAR_START_CALL_MAIN, {{.function = "__libc_init_secure", .file = "", .guess = true}}, 1,
+	{&libc, NEAR_START_CALL_MAIN, {{.function = "libc.so.6+0x2a40", .file = "", .guess = true}}, 1,
 		false},
 	{&libc, EXIT, {{.function = "exit", .file = ""}}, 1, false},
 	{&libc, NEAR_MEMCPY, {{.function = "memcpy", .file = "", .guess = true}}, 1, false},
