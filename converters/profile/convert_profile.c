@@ -35,7 +35,8 @@ static int find_metric(const char *name, struct convert_profile *p, struct hyb_e
 		similar, known);
 }
 
-/* Also where a threshold gave it what is blocked in probes below, which counts as nothing else blocked does. */
+/* Also where a threshold gave it what is blocked in probes below, which counts as nothing else blocked does.
+ */
 uint64_t convert_own_time(const struct convert_profile *p, uint32_t node)
 {
 	uint64_t own = profile_whole(&p->nodes[node]);
