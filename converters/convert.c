@@ -173,6 +173,7 @@ static int convert(struct convert_options *options, struct hyb_experiment *exper
 		.bounds = {.from = options->from, .to = options->to, .threshold = options->look.threshold},
 		.mode = options->look.mode,
 		.metric = options->metric,
+		.fold = options->fold,
 		.samples = options->samples,
 		.counters = options->counters,
 		.threads = options->threads ? options->threads : cores(),

@@ -16,6 +16,7 @@ struct convert_options {
 	struct look look; /* of it the part, the threshold (negative: none was given), and the mode */
 	uint64_t from, to; /* ns, as in struct convert_bounds */
 	const char *metric; /* or NULL */
+	enum convert_fold fold;
 	unsigned threads; /* 0: one for each core */
 	bool force, quiet;
 };

@@ -33,6 +33,8 @@ static const char usage_bounds[] =
 	"      --metric NAME    a metric weighs instead of time\n"
 	"                       (%s)\n"
 	"      --callsites      each line that calls is a frame of its own\n"
+	"                       (%s)\n"
+	"      --fold-recursion a function is on a path once: what it calls again stands below its first call\n"
 	"                       (%s)\n";
 
 static const char usage_rest[] =
@@ -88,15 +90,15 @@ static const char *list_formats(unsigned takes, char *text, size_t size)
 static void print_usage(void)
 {
 	static const unsigned takes[] = {CONVERT_TAKES_THRESHOLD, CONVERT_TAKES_LOCATIONS,
-		CONVERT_TAKES_WINDOW, CONVERT_TAKES_METRIC, CONVERT_TAKES_MODE};
-	char lists[5][200];
+		CONVERT_TAKES_WINDOW, CONVERT_TAKES_METRIC, CONVERT_TAKES_MODE, CONVERT_TAKES_FOLD};
+	char lists[6][200];
 
 	fputs(usage, stdout);
 	for (const struct converter *c = converters; c->name; c++)
 		printf("      %-14s %s\n", c->name, c->text);
-	for (size_t i = 0; i < 5; i++)
+	for (size_t i = 0; i < 6; i++)
 		list_formats(takes[i], lists[i], sizeof(lists[i]));
-	printf(usage_bounds, lists[0], lists[1], lists[2], lists[3], lists[4]);
+	printf(usage_bounds, lists[0], lists[1], lists[2], lists[3], lists[4], lists[5]);
 	fputs(usage_rest, stdout);
 }
 
@@ -152,6 +154,7 @@ enum {
 	OPTION_FROM,
 	OPTION_UNTIL,
 	OPTION_METRIC,
+	OPTION_FOLD,
 	OPTION_VERSION,
 };
 
@@ -171,6 +174,7 @@ static const struct option known_options[] = {
 	{"until", required_argument, NULL, OPTION_UNTIL},
 	{"metric", required_argument, NULL, OPTION_METRIC},
 	{"callsites", no_argument, NULL, LOOK_CALLSITES},
+	{"fold-recursion", no_argument, NULL, OPTION_FOLD},
 	{"help", no_argument, NULL, 'h'},
 	{"version", no_argument, NULL, OPTION_VERSION},
 	{0},
@@ -191,6 +195,7 @@ static const struct limited {
 	{OPTION_UNTIL, CONVERT_TAKES_WINDOW},
 	{OPTION_METRIC, CONVERT_TAKES_METRIC},
 	{LOOK_CALLSITES, CONVERT_TAKES_MODE},
+	{OPTION_FOLD, CONVERT_TAKES_FOLD},
 };
 #define LIMITED (sizeof(limited) / sizeof(*limited))
 
@@ -270,6 +275,9 @@ static int take(struct convert_options *options, int option)
 		return take_time("--until", optarg, &options->to);
 	case OPTION_METRIC:
 		options->metric = optarg;
+		return 0;
+	case OPTION_FOLD:
+		options->fold = CONVERT_FOLD_ALL;
 		return 0;
 	case OPTION_VERSION:
 		puts("hybrid-convert " HYBRID_VERSION);

@@ -24,6 +24,12 @@ enum convert_counters {
 	CONVERT_RATE = 1, /* growth a second since the last value */
 };
 
+enum convert_fold {
+	CONVERT_FOLD_NONE = 0,
+	CONVERT_FOLD_DEEP = 1, /* if a path is deeper than the page's viewer draws */
+	CONVERT_FOLD_ALL = 2,
+};
+
 /* What is to be left out, so that other tools can show the rest. */
 struct convert_bounds {
 	uint64_t from, to; /* ns since the first process began; to 0: all. Of formats with events */
@@ -50,6 +56,7 @@ struct convert_job {
 	bool by_location; /* of call paths: each process and thread apart, below the root. For formats to set
 			   * in a copy */
 	const char *metric; /* what weighs instead of time, or NULL */
+	enum convert_fold fold; /* of recursion in paths of frames */
 	enum convert_samples samples;
 	enum convert_counters counters;
 	unsigned threads; /* that work at the same time, at least 1 */
@@ -78,6 +85,7 @@ enum convert_takes {
 	CONVERT_TAKES_COUNTERS = 16,
 	CONVERT_TAKES_METRIC = 32,
 	CONVERT_TAKES_MODE = 64, /* --callsites */
+	CONVERT_TAKES_FOLD = 128, /* --fold-recursion */
 	CONVERT_TAKES_PATHS = CONVERT_TAKES_THRESHOLD | CONVERT_TAKES_LOCATIONS | CONVERT_TAKES_METRIC |
 			      CONVERT_TAKES_MODE, /* what formats of call paths can do */
 	CONVERT_TAKES_EVENTS = CONVERT_TAKES_WINDOW | CONVERT_TAKES_LOCATIONS | CONVERT_TAKES_SAMPLES |

@@ -19,6 +19,19 @@ int speedscope_put(const struct convert_job *job, struct hyb_error *err);
 /* What stands where the root has something that is in no frame at all. */
 #define CONVERT_NO_FRAMES "[no frames]"
 
+/* Call paths with more frames are too many for the scripts of speedscope, which are recursive. */
+#define CONVERT_DEEPEST 1000u
+
+struct convert_way {
+	uint32_t *nodes; /* from the outermost to the innermost frame */
+	size_t count, room;
+};
+
+/* The way from below `top` to a node. Folded: no function stands there twice; what it calls again goes on from
+ * where it stood first. 0 or HYB_ENOMEM. */
+int convert_way_find(
+	struct convert_way *way, const struct convert_profile *p, uint32_t top, uint32_t node, bool fold);
+
 /* Whether a node is a line of the very function whose probe stands above it: no frame of its own. */
 bool convert_is_own_line(const struct convert_profile *p, uint32_t node);
 

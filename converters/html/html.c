@@ -265,11 +265,14 @@ static size_t count_locations(const struct convert_job *job)
 
 static int put_all(const struct convert_job *asked, struct hyb_error *err)
 {
-	struct convert_job job = *asked, apart = *asked;
+	struct convert_job job = *asked, apart;
 	struct html html = {.job = &job};
 	size_t locations = count_locations(asked);
 	int r;
 
+	if (job.fold == CONVERT_FOLD_NONE)
+		job.fold = CONVERT_FOLD_DEEP;
+	apart = job;
 	if (asked->bounds.threshold <
 		0) { /* each thread is the whole for itself: of many the ways are too many */
 		job.bounds.threshold = THRESHOLD;

@@ -5,6 +5,18 @@
  */
 (() => {
 const get = (id) => document.getElementById(id);
+
+/* What goes wrong in a script, ours or speedscope's, is said: an empty page says nothing. */
+function watch(place, what) {
+	const say = (reason) => {
+		get("error").hidden = false;
+		get("error").textContent = `${what} failed: ${reason}`;
+	};
+	place.addEventListener("error", (event) => say(event.message));
+	place.addEventListener("unhandledrejection", (event) => say(event.reason));
+}
+watch(window, "This page");
+
 const data = JSON.parse(get("data").textContent);
 
 function make(kind, parent, text = "", classes = "") {
@@ -92,6 +104,7 @@ function load(frame, text) {
 		setTimeout(load, 50, frame, text);
 		return;
 	}
+	watch(inside, "The flame graph");
 	const paste = new inside.Event("paste", {bubbles: true, cancelable: true});
 	paste.clipboardData = {getData: () => text};
 	inside.dispatchEvent(new inside.KeyboardEvent("keypress", {key: "2"})); /* left heavy */
@@ -110,6 +123,7 @@ function flame(id, upsideDown) {
 		frame.addEventListener("load", () => load(frame, change(get(which.value).textContent, upsideDown, outside.checked)));
 		place.replaceChildren(frame);
 	};
+	make("span", panel.querySelector(".bar"), data.notes.find((note) => note.startsWith("call paths are up to")), "hint");
 	if (get("apart"))
 		make("option", which, "Each thread apart").value = "apart";
 	which.addEventListener("change", draw);

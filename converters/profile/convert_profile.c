@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "converters/formats.h"
 #include "profile/metrics/figures.h"
 #include "base/error.h"
@@ -72,6 +73,42 @@ bool convert_is_own_line(const struct convert_profile *p, uint32_t node)
 
 	return above->kind == PROFILE_PROBE && n->name == above->name && n->file == above->file &&
 	       (n->kind == PROFILE_LEAF || n->kind == PROFILE_INTERMEDIATE);
+}
+
+static bool is_same_frame(const struct profile_node *a, const struct profile_node *b)
+{
+	return a->name == b->name && a->file == b->file && a->module == b->module && a->line == b->line;
+}
+
+static void fold_way(struct convert_way *way, const struct profile_node *nodes)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < way->count; i++) {
+		size_t same = 0;
+
+		while (same < kept && !is_same_frame(&nodes[way->nodes[same]], &nodes[way->nodes[i]]))
+			same++;
+		way->nodes[same] = way->nodes[i];
+		kept = same + 1;
+	}
+	way->count = kept;
+}
+
+int convert_way_find(
+	struct convert_way *way, const struct convert_profile *p, uint32_t top, uint32_t node, bool fold)
+{
+	size_t count = 0;
+
+	for (uint32_t i = node; i != top; i = p->nodes[i].parent)
+		if (count++ == way->room && !ARRAY_ROOM(way->nodes, way->room++))
+			return HYB_ENOMEM;
+	way->count = count;
+	for (uint32_t i = node; i != top; i = p->nodes[i].parent)
+		way->nodes[--count] = i;
+	if (fold)
+		fold_way(way, p->nodes);
+	return HYB_OK;
 }
 
 uint32_t convert_next(const struct convert_profile *p, uint32_t node, size_t *level)

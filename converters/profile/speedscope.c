@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/array.h"
 #include "base/json.h"
 #include "converters/formats.h"
+#include "profile/metrics/figures.h"
 #include "profile/views/row_map.h"
 
 struct frame { /* row of a table, all of it key */
@@ -20,31 +20,39 @@ struct speedscope {
 	struct json json;
 	struct convert_profile p;
 	struct row_map frames;
-	uint32_t *path; /* by level, 0 being the thread: numbers of frames */
-	size_t room; /* levels that there have been */
+	struct convert_way way;
+	bool fold;
+	bool cut; /* what is too deep even so, with a frame that says it */
 };
 
-static int step(struct speedscope *s, uint32_t node, size_t level)
+static int put_frame(struct speedscope *s, struct frame frame)
 {
-	const struct profile_node *n = &s->p.nodes[node];
-	struct frame frame = {n->name, n->file, n->line ? n->line : n->declared};
+	uint32_t number = row_map_number(&s->frames, &frame);
 
-	if (!level)
-		frame = (struct frame){CONVERT_NO_FRAMES, "", 0};
-	if (level == s->room && !ARRAY_ROOM(s->path, s->room++))
+	if (number == ROW_NONE)
 		return HYB_ENOMEM;
-	s->path[level] = row_map_number(&s->frames, &frame);
-	return s->path[level] == ROW_NONE ? HYB_ENOMEM : HYB_OK;
+	json_number(&s->json, NULL, number);
+	return HYB_OK;
 }
 
-static void put_sample(struct speedscope *s, size_t level)
+static int put_sample(struct speedscope *s, uint32_t top, uint32_t node)
 {
+	int r = convert_way_find(&s->way, &s->p, top, node, s->fold);
+
 	json_array(&s->json, NULL);
-	if (!level)
-		json_number(&s->json, NULL, s->path[0]);
-	for (size_t i = 1; i <= level; i++)
-		json_number(&s->json, NULL, s->path[i]);
+	if (!r && !s->way.count)
+		r = put_frame(s, (struct frame){CONVERT_NO_FRAMES, "", 0});
+	for (size_t i = 0; !r && i < s->way.count; i++) {
+		const struct profile_node *n = &s->p.nodes[s->way.nodes[i]];
+
+		r = put_frame(s, (struct frame){n->name, n->file, n->line ? n->line : n->declared});
+		if (!r && s->cut && i == CONVERT_DEEPEST / 2 && s->way.count > CONVERT_DEEPEST) {
+			r = put_frame(s, (struct frame){"[frames left out]", "", 0});
+			i = s->way.count - CONVERT_DEEPEST / 2;
+		}
+	}
 	json_end(&s->json);
+	return r;
 }
 
 /* The node behind all that is below the top-level node (of all threads together: the root). */
@@ -56,17 +64,10 @@ static uint32_t end_of(const struct convert_profile *p, uint32_t top)
 static int put_samples(struct speedscope *s, uint32_t top, struct hyb_error *err)
 {
 	const uint32_t end = end_of(&s->p, top);
-	size_t level = 0;
 
-	for (uint32_t i = top, next; i < end; i = next) {
-		size_t here = level;
-
-		next = convert_next(&s->p, i, &level);
-		next = next ? next : end;
-		if (step(s, i, here))
+	for (uint32_t i = top; i < end; i++) {
+		if (convert_own(&s->p, i) && put_sample(s, top, i))
 			return convert_no_memory(err);
-		if (convert_own(&s->p, i))
-			put_sample(s, here);
 		if (i % 4096 == 0 && convert_check(s->job, err))
 			return err->code;
 	}
@@ -185,6 +186,32 @@ static int put_all(struct speedscope *s, struct hyb_error *err)
 	return r;
 }
 
+/* The viewer stays blank where paths are too deep for it. */
+static void choose_fold(struct speedscope *s)
+{
+	char deep[FIGURE_SIZE];
+	size_t level = 0, deepest = 0;
+	uint32_t i = 0;
+
+	do {
+		i = convert_next(&s->p, i, &level);
+		deepest = level > deepest ? level : deepest;
+	} while (i);
+	deepest -= s->job->by_location && deepest;
+	figure_number(deepest, deep);
+	s->cut = s->job->fold == CONVERT_FOLD_DEEP;
+	s->fold = s->job->fold == CONVERT_FOLD_ALL || (s->cut && deepest > CONVERT_DEEPEST);
+	if (s->cut && s->fold)
+		convert_note(s->job,
+			"call paths are up to %s deep: recursion is folded in the flame graphs%s", deep,
+			s->job->by_location ? " of threads apart" : "");
+	else if (!s->fold && deepest > CONVERT_DEEPEST)
+		convert_note(s->job,
+			"call paths are up to %s deep, for which browsers' stacks may be too small: take "
+			"--fold-recursion if the viewer stays blank",
+			deep);
+}
+
 int speedscope_put(const struct convert_job *job, struct hyb_error *err)
 {
 	struct speedscope s = {.job = job,
@@ -194,9 +221,10 @@ int speedscope_put(const struct convert_job *job, struct hyb_error *err)
 
 	if (r)
 		return r;
+	choose_fold(&s);
 	r = put_all(&s, err);
 	row_map_release(&s.frames);
-	free(s.path);
+	free(s.way.nodes);
 	convert_profile_release(&s.p);
 	return r;
 }

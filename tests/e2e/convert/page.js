@@ -19,6 +19,10 @@ async function main() {
 	tab.on("request", request => request.url().startsWith("data:") || saw.requests.push(request.url()));
 	await tab.goto("file://" + page);
 	saw.title = await tab.title();
+	if (await tab.isVisible("#error")) {
+		saw.failure = await tab.textContent("#error");
+		return app.close();
+	}
 	saw.head = await tab.textContent("header");
 	for (const id of ["flame", "reverse"])
 		saw[id] = await flame(tab, id);
@@ -33,6 +37,7 @@ async function main() {
 	saw.license = await tab.textContent("#license");
 	await shot(tab, "quality");
 	await keys(tab);
+	saw.failure = await tab.isVisible("#error");
 	saw.injected = await tab.evaluate(() => typeof window.injected);
 	await app.close();
 }

@@ -170,6 +170,56 @@ def test_hostile_names(measure, compile_c, tmp_path):
     assert HOSTILE in [row[0][0] for row in saw["tables"]["first"]]
 
 
+DEEP = r"""
+static volatile double sum;
+static int odd(int n);
+__attribute__((noinline)) static int even(int n)
+{
+	for (int i = 0; n % 100 == 0 && i < 3000000; i++)
+		sum += i;
+	int below = n ? odd(n - 1) : 0;
+	sum += below;
+	return below + 1;
+}
+__attribute__((noinline)) static int odd(int n)
+{
+	int below = even(n - 1);
+	sum += below;
+	return below + 1;
+}
+int main(void)
+{
+	return even(4000) == 0;
+}
+"""
+
+
+@needs_page
+@needs_browser
+def test_deep_recursion(measure, compile_c, tmp_path):
+    """Deeper than the flame graph's scripts can follow: folded, and said."""
+    experiment = measure(compile_c(DEEP, "-g", "-O1", "-fno-optimize-sibling-calls"), options=["-r", "1000"])
+    page = tmp_path / "page.html"
+    text = convert(experiment.path, page)
+    profile = element(text, "together")["profiles"][0]
+    assert max(map(len, profile["samples"])) < 20
+    assert sum(profile["weights"]) == element(text, "data")["total"]
+    assert any(re.match(r"call paths are up to [34],\d+ deep: recursion is folded", note) for note in element(text, "data")["notes"])
+    saw = browse(page, tmp_path)
+    assert saw["failure"] is False
+    assert "even" in re.findall(r"\w+", saw["flame"]["sandwich"])
+
+
+@needs_page
+@needs_browser
+def test_error_is_shown(threads, tmp_path):
+    page = tmp_path / "page.html"
+    page.write_text(convert(threads, page).replace('"functions":', '"other":', 1))
+    result = run("node", SOURCE / "tests/e2e/convert/page.js", MODULES, BROWSER, page, tmp_path, timeout=240)
+    assert result.returncode == 0, result.stderr
+    assert json.loads(result.stdout)["failure"].startswith("This page failed: ")
+
+
 @needs_page
 @needs_browser
 def test_large(tmp_path):

@@ -458,6 +458,23 @@ def test_call_sites(experiment, convert):
     assert len({f["line"] for f in parsed["shared"]["frames"] if f["name"] == "work"}) > 1
 
 
+def test_fold_recursion(experiment, convert):
+    """A function stands on a path once, and sums are those of whole paths."""
+    whole = convert(experiment, "collapsed").decode().splitlines()
+    folded = convert(experiment, "collapsed", "--fold-recursion").decode().splitlines()
+    paths = lambda lines: [line.rpartition(" ")[0].split(";") for line in lines]
+    weight = lambda lines: sum(int(line.rpartition(" ")[2]) for line in lines)
+    assert any(path.count("again") > 1 for path in paths(whole))
+    assert all(len(set(path)) == len(path) for path in paths(folded))
+    assert weight(folded) == weight(whole)
+    inclusive = lambda lines, name: weight([line for line in lines if name in line.rpartition(" ")[0].split(";")])
+    own = lambda lines, name: weight([line for line in lines if line.rpartition(" ")[0].split(";")[-1] == name])
+    for name in ("again", "even", "uneven", "work"):
+        assert inclusive(folded, name) == inclusive(whole, name) and own(folded, name) == own(whole, name)
+    parsed = json.loads(convert(experiment, "speedscope", "--fold-recursion"))
+    assert all(len(set(s)) == len(s) for p in parsed["profiles"] for s in p["samples"])
+
+
 @pytest.mark.parametrize("options, name, others", [
     (["--threshold", "1"], "otf2", "collapsed, speedscope, pprof"),
     (["--samples", "none"], "csv", "otf2"),
