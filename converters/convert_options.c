@@ -34,7 +34,8 @@ static const char usage_bounds[] =
 	"                       (%s)\n"
 	"      --callsites      each line that calls is a frame of its own\n"
 	"                       (%s)\n"
-	"      --fold-recursion a function is on a path once: what it calls again stands below its first call\n"
+	"      --fold-recursion a function is on a path once: what it calls again stands below its first "
+	"call\n"
 	"                       (%s)\n";
 
 static const char usage_rest[] =

@@ -27,8 +27,8 @@ struct convert_way {
 	size_t count, room;
 };
 
-/* The way from below `top` to a node. Folded: no function stands there twice; what it calls again goes on from
- * where it stood first. 0 or HYB_ENOMEM. */
+/* The way from below `top` to a node. Folded: no function stands there twice; what it calls again goes on
+ * from where it stood first. 0 or HYB_ENOMEM. */
 int convert_way_find(
 	struct convert_way *way, const struct convert_profile *p, uint32_t top, uint32_t node, bool fold);
 

@@ -1,9 +1,6 @@
-/* A row for each call path, parents first, with all that is known of it; times in nanoseconds. */
-#include <stdlib.h>
-
+/* A row for each call path, parents first, with all that is known of it; times in nanoseconds. Its ancestors
+ * are named by their ids: call paths of g++ have thousands of names. */
 #include "format/words.h"
-#include "base/array.h"
-#include "base/blob.h"
 #include "converters/formats.h"
 #include "profile/views/fields.h"
 
@@ -11,7 +8,7 @@ static void put_header(struct csv *csv, const struct convert_profile *p)
 {
 	static const char *const parts[] = {" inclusive", " exclusive", " samples"};
 
-	csv_plain(csv, "id,parent,level,kind,path,name,file,line,module");
+	csv_plain(csv, "id,parent,level,kind,name,file,line,module");
 	fields_csv_heading(csv, "", FIELD_FLAT);
 	csv_plain(csv, "inclusive_percent,messages,bytes_sent,bytes_received,call_min_ns,call_max_ns");
 	for (size_t k = 0; k < p->metric_count; k++)
@@ -24,8 +21,7 @@ static void put_header(struct csv *csv, const struct convert_profile *p)
 	csv_end(csv);
 }
 
-static void put_row(
-	struct csv *csv, const struct convert_profile *p, uint32_t i, size_t level, const char *path)
+static void put_row(struct csv *csv, const struct convert_profile *p, uint32_t i, size_t level)
 {
 	const struct profile_node *n = &p->nodes[i];
 	const struct profile_value *values = p->values ? &p->values[i * p->metric_count] : NULL;
@@ -39,7 +35,6 @@ static void put_row(
 		csv_empty(csv);
 	csv_number(csv, level);
 	csv_plain(csv, word_key(&profile_kind_words, n->kind));
-	csv_text(csv, path);
 	csv_text(csv, n->name);
 	csv_text(csv, n->file);
 	csv_number(csv, n->line);
@@ -59,47 +54,22 @@ static void put_row(
 	csv_end(csv);
 }
 
-/* Names from the root down, with " > " in between; *ends: by level how much of it is the path down to there.
- */
-static int put_rows(const struct convert_job *job, const struct convert_profile *p, struct csv *csv,
-	struct blob *path, size_t **ends, struct hyb_error *err)
-{
-	size_t level = 0, known = 0;
-	uint32_t i = 0;
-
-	do {
-		if (level == known && !ARRAY_ROOM(*ends, known++))
-			return convert_no_memory(err);
-		path->size = level ? (*ends)[level - 1] : 0;
-		if (level > 1)
-			blob_put_bytes(path, " > ", 3);
-		blob_put_bytes(path, p->nodes[i].name, i ? strlen(p->nodes[i].name) : 0);
-		(*ends)[level] = path->size;
-		blob_put_bytes(path, "", 1);
-		if (path->failed)
-			return convert_no_memory(err);
-		put_row(csv, p, i, level, (const char *)path->data);
-		if (i % 4096 == 0 && convert_check(job, err))
-			return err->code;
-		i = convert_next(p, i, &level);
-	} while (i);
-	return HYB_OK;
-}
-
 int csv_write(const struct convert_job *job, struct hyb_error *err)
 {
 	struct convert_profile p;
 	struct csv csv = {.out = job->file, .end = "\r\n"};
-	struct blob path = {0};
-	size_t *ends = NULL;
+	size_t level = 0;
+	uint32_t i = 0;
 	int r = convert_profile_make(job, &p, err);
 
 	if (r)
 		return r;
 	put_header(&csv, &p);
-	r = put_rows(job, &p, &csv, &path, &ends, err);
-	blob_release(&path);
-	free(ends);
+	do {
+		put_row(&csv, &p, i, level);
+		r = i % 4096 == 0 ? convert_check(job, err) : HYB_OK;
+		i = convert_next(&p, i, &level);
+	} while (i && !r);
 	convert_profile_release(&p);
 	return r;
 }

@@ -1,9 +1,7 @@
 """hybrid-convert: what bounds a file, and that it is said what was left out, on runs of several ranks."""
 
-import csv
 import fcntl
 import gzip
-import io
 import json
 import re
 import signal
@@ -16,7 +14,7 @@ import pytest
 from conftest import HYBRID_CONVERT, HYBRID_RUN, SOURCE, process_state, report_json, run, wait_until
 from mpi import launcher
 from test_convert_events import read_chrome, read_perfetto
-from test_convert_profile import speedscope
+from test_convert_profile import csv_rows, speedscope
 
 PATHS = ["collapsed", "speedscope", "pprof", "callgrind", "dot", "csv", "html"]
 EVENTS = ["perfetto", "chrome", "firefox"]
@@ -41,10 +39,6 @@ def convert(experiment, form, *options):
     return result.stdout, result.stderr.decode()
 
 
-def csv_rows(data):
-    return list(csv.DictReader(io.StringIO(data.decode(), newline="")))
-
-
 def test_threshold_keeps_sums(stencil):
     """What a call path has goes to its caller with it, but for calls: nobody called the caller in them."""
     whole = csv_rows(convert(stencil, "csv")[0])
@@ -53,7 +47,7 @@ def test_threshold_keeps_sums(stencil):
     for key in SUMS:
         assert sum(int(row[key]) for row in less) == sum(int(row[key]) for row in whole), key
     assert sum(int(row["messages"]) for row in whole) > 0
-    place = lambda row: (row["path"], row["kind"], row["file"], row["line"])
+    place = lambda row: (*row["path"], row["kind"], row["file"], row["line"])
     calls = {place(row): row["calls"] for row in whole}
     assert all(row["calls"] == calls[place(row)] for row in less)
 

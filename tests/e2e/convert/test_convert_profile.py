@@ -334,12 +334,17 @@ def test_dot(experiment, convert, needs):
 
 
 def csv_rows(data):
-    return list(csv.DictReader(io.StringIO(data.decode(), newline="")))
+    """As csv.DictReader reads them, with the names of each one's ancestors and its own under "path"."""
+    rows = list(csv.DictReader(io.StringIO(data.decode(), newline="")))
+    for row in rows:
+        row["path"] = rows[int(row["parent"])]["path"] + [row["name"]] if row["parent"] else []
+    return rows
 
 
 def test_csv(experiment, convert):
     text = convert(experiment, "csv").decode()
     rows = list(csv.DictReader(io.StringIO(text, newline="")))
+    assert "path" not in rows[0]  # of deep recursion it would be nearly all of the file
     nodes = report_json("--functions", experiment)["nodes"]
     assert len(rows) == len(nodes)
     for row, node in zip(rows, nodes):
@@ -348,7 +353,7 @@ def test_csv(experiment, convert):
                              ("calls", "calls"), ("samples", "samples"), ("inclusive_ns", "inclusive_ns"),
                              ("exclusive_ns", "exclusive_ns"), ("blocked_ns", "blocked_ns")):
             assert row[ours] == str(node[theirs])
-        assert row["path"].endswith(row["name"]) or not row["parent"]
+        assert int(row["level"]) == (int(rows[int(row["parent"])]["level"]) + 1 if row["parent"] else 0)
     assert all(f"{METRIC} inclusive" in row for row in rows)
     assert int(rows[0][f"{METRIC} inclusive"]) > 0
 
@@ -411,8 +416,8 @@ def test_threshold(experiment, convert):
     left = re.search(r"(\d+) of (\d+) call paths are left out, each below 5 % of all time", convert.said)
     assert int(left[1]) == len(whole) - len(less) > 0 and int(left[2]) == len(whole)
     everything = total(experiment)
-    kept = {row["path"]: row for row in less}
-    assert set(kept) == {row["path"] for row in whole if int(row["inclusive_ns"]) - int(row["idle_ns"]) >= everything * 0.05}
+    kept = {tuple(row["path"]): row for row in less}
+    assert set(kept) == {tuple(row["path"]) for row in whole if int(row["inclusive_ns"]) - int(row["idle_ns"]) >= everything * 0.05}
     for key in ("exclusive_ns", "blocked_ns", "samples", f"{METRIC} exclusive"):
         assert sum(int(row[key]) for row in less) == sum(int(row[key]) for row in whole)
     for row in less:
