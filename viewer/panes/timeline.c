@@ -376,7 +376,7 @@ static const struct binding bindings[] = {
 	{{KEY_BACKSPACE, 'o'}, "Back", "back to all locations", key_back},
 	{{'d'}, "Depth", "rows show the innermost function, or probe, or a tree's level", key_depth},
 	{{'D'}, NULL, "the same, the other way round", key_depth_back},
-	{{'g'}, "Group", "colours by file, module or function", key_group},
+	{{'g'}, "Group", "colours by function, file or module", key_group},
 	{{'c'}, "Counter", "the next counter below the bands", key_counter},
 	{{'l'}, NULL, "messages as lines, or not", key_lines},
 	{{KEY_LEFT}, NULL, "the cursor to the left; at the edge the window goes with it", key_left},

@@ -116,7 +116,7 @@ void groups_sum(const struct timeline_groups *groups, const struct profile_node 
 
 const char *group_by_name(enum group_by by)
 {
-	static const char *const names[] = {"file", "module", "function"};
+	static const char *const names[] = {"function", "file", "module"};
 
 	return names[by];
 }

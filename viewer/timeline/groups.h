@@ -1,5 +1,5 @@
 /*
- * Groups of nodes for the colours of a timeline: by file, module or function. The largest ones have a band
+ * Groups of nodes for the colours of a timeline: by function, file or module. The largest ones have a band
  * (colour and letter) of their own, the others share the last one. Made of a whole profile, so that a zoom
  * does not change colours.
  */
@@ -9,7 +9,7 @@
 #include "base/strings.h"
 #include "profile/profile.h"
 
-enum group_by { GROUP_BY_FILE = 0, GROUP_BY_MODULE, GROUP_BY_FUNCTION, GROUP_BYS };
+enum group_by { GROUP_BY_FUNCTION = 0, GROUP_BY_FILE, GROUP_BY_MODULE, GROUP_BYS };
 
 #define GROUPS 12u /* bands; the last one is of all others, if there are more */
 

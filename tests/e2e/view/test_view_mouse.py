@@ -129,7 +129,7 @@ def test_locations(terminal):
 
 
 def test_timeline(terminal):
-    terminal.view("--view", "timeline", "after/traces.otf2", until="sparse.hpp")
+    terminal.view("--view", "timeline", "after/traces.otf2", until="A matrix::sparse")
     y, _ = place(terminal, "rank 1")
     terminal.mouse(y, place(terminal, "main ──")[1] + 3)
     terminal.wait_for("main (main.c:12)  for about 9.7 ms")

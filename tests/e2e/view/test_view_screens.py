@@ -119,7 +119,7 @@ class Screens:
 def test_panes(archives, tmp_path, size):
     with Terminal(tmp_path, *size) as terminal:
         terminal.type(f"cd {archives}\n")
-        terminal.view("--threshold", "0", "-m", "steps", "--diff", "before/traces.otf2", "after/traces.otf2", until="call tree")
+        terminal.view("--threshold", "0", "-m", "steps", "--diff", "before/traces.otf2", "after/traces.otf2", "--view", "tree", until="call tree")
         screens = Screens(terminal)
         screens.check("tree", until="[total]")
         screens.check("tree-open", "+", until="norm")
@@ -138,7 +138,7 @@ def test_panes(archives, tmp_path, size):
         screens.check("locations", "1", "Home", "Down", "Down", "4", until="imbalance")
         screens.check("locations-processes", "p", "o", "c", until="largest first")
         screens.check("timeline", "5", until=" %")
-        screens.check("timeline-counter", "c", "g", "g", until="by function")
+        screens.check("timeline-counter", "c", "g", until="by file")
         screens.check("communication", "6", until="messages from")
         screens.check("communication-sizes", "v", until="sizes of")
         screens.check("communication-pairs", "v", until="largest pairs")

@@ -71,7 +71,11 @@ def terminal(tmp_path):
 
 
 def timeline(terminal, *arguments):
+    """Bands by file: two functions of a file have one colour."""
     terminal.view("--view", "timeline", *arguments, until=" %")
+    terminal.wait_for("by function, innermost")
+    terminal.keys("g")
+    terminal.wait_for("by file, innermost")
     return terminal
 
 
