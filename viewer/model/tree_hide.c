@@ -11,9 +11,17 @@
 
 const char *const hide_groups[HIDE_GROUPS] = {"MPI", "Python", "system"};
 
-static bool is_of_system(const char *module)
+static bool is_of_system(const char *path)
 {
-	return !strncmp(module, "/lib", 4) || !strncmp(module, "/usr/lib", 8);
+	return !strncmp(path, "/lib", 4) || !strncmp(path, "/usr/lib", 8);
+}
+
+/* Files of Python tell themselves; code of the interpreter's own has names like <frozen os>. */
+bool node_is_of_user(const struct profile_node *n)
+{
+	if (n->mpi || is_of_system(n->module) || is_of_system(n->file))
+		return false;
+	return n->python ? *n->file && *n->file != '<' : *n->module;
 }
 
 const char *hide_group_of(const struct profile_node *n)

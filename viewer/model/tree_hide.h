@@ -33,6 +33,8 @@ struct hide_list {
 int hide_add(struct hide_list *list, enum hide_what what, const char *name, const char *file);
 int hide_copy(struct hide_list *to, const struct hide_list *from);
 void hide_release(struct hide_list *list);
+/* Whether it is code of the program's own: of no library that the system installs, nor of MPI. */
+bool node_is_of_user(const struct profile_node *node);
 /* The group that a node is of, or NULL. */
 const char *hide_group_of(const struct profile_node *node);
 /* "module libm.so.6, function f" */

@@ -156,14 +156,15 @@ static bool put_state(const struct tree_pane *p, const struct area *area, int y)
 
 /* ------------------------------------------------------------------ rows */
 
-static unsigned ink_of(unsigned kind)
+/* What the user wrote is not to be overlooked, also where it only calls. */
+static unsigned ink_of(const struct profile_node *n)
 {
-	switch (kind) {
+	switch (n->kind) {
 	case PROFILE_ROOT:
 	case PROFILE_PROBE:
 		return INK_BOLD;
 	case PROFILE_INTERMEDIATE:
-		return INK_DIM;
+		return node_is_of_user(n) ? INK_PLAIN : INK_DIM;
 	case PROFILE_INCOMPLETE:
 		return INK_WARN;
 	}
@@ -255,7 +256,7 @@ static void put_label(const struct tree_pane *p, struct app *app, const struct a
 	struct label label = label_of(n);
 	bool brackets = n->kind == PROFILE_INTERMEDIATE && *n->name != '[';
 	char *place, count[FIGURE_SIZE], tail[80] = "";
-	unsigned ink = ink_of(n->kind);
+	unsigned ink = ink_of(n);
 	bool found = app->search && !regexec(app->search, n->name, 0, NULL, 0);
 	int room, least = (area->width - x) * 2 / 3;
 
@@ -275,8 +276,7 @@ static void put_label(const struct tree_pane *p, struct app *app, const struct a
 	x += canvas_name(area, y, x, room > least ? room : least, found ? INK_MATCH : ink, n->name);
 	if (place)
 		x += canvas_cut(area, y, x, area->width - x - brackets,
-			n->kind == PROFILE_INTERMEDIATE || n->kind == PROFILE_PROBE ? INK_DIM : INK_PLACE,
-			place);
+			ink == INK_DIM || n->kind == PROFILE_PROBE ? INK_DIM : INK_PLACE, place);
 	if (brackets)
 		x += canvas_text(area, y, x, ink, "]");
 	canvas_text(area, y, x, INK_WARN, tail);

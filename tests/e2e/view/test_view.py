@@ -211,6 +211,44 @@ def test_256_colours_8_and_none(tmp_path, experiment):
     assert any("38;5;" in code for code in codes("always", "--colour=always", NO_COLOR="1"))
 
 
+SORTS = """
+#include <stdlib.h>
+static int compare(const void *a, const void *b)
+{
+	for (volatile int i = 0; i < 300; i++);
+	return *(const int *)a - *(const int *)b;
+}
+__attribute__((noinline)) static int caller(void)
+{
+	static int numbers[100000];
+	for (int round = 0; round < 2; round++) {
+		for (int i = 0; i < 100000; i++)
+			numbers[i] = rand();
+		qsort(numbers, 100000, sizeof(int), compare);
+	}
+	return numbers[7];
+}
+int main(void)
+{
+	return caller() == 1;
+}
+"""
+
+
+def test_callers_of_the_program_are_not_dim(tmp_path, measure, compile_c):
+    """What only calls is in brackets; dim alone if it is a library's: qsort of the C library."""
+    path = measure(compile_c(SORTS)).path
+    (tmp_path / "t").mkdir()
+    with Terminal(tmp_path / "t", 120, 30) as terminal:
+        terminal.view(path, until="qsort")
+        terminal.keys("Home")
+        terminal.wait_for("[total]")
+        lines = terminal.screen(colours=True).splitlines()
+        caller = next(line for line in lines if "[caller" in line)
+        library = next(line for line in lines if re.search(r"\[\w*sort", line))
+        assert re.search(r"38;5;244m\[\w*sort", library) and not re.search(r"38;5;244m\[caller", caller)
+
+
 @pytest.mark.parametrize("options, locale", [(["--ascii"], "C.UTF-8"), ([], "C")])
 def test_ascii(tmp_path, experiment, options, locale):
     with Terminal(tmp_path, locale=locale) as terminal:
