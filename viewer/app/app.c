@@ -130,8 +130,10 @@ static void loaded(void *data, struct snapshot *snapshot, const char *error)
 
 	if (snapshot) {
 		take_snapshot(app, snapshot);
-	} else if (app->snapshot || app->options->live) {
+	} else if (app->snapshot) {
 		app_say(app, INK_BAD, "%s", error);
+	} else if (app->options->live) {
+		app_say(app, INK_WARN, "not yet: %s", error);
 	} else {
 		snprintf(viewer->failure, sizeof(viewer->failure), "%s", error);
 		viewer->leaving = true;

@@ -289,7 +289,7 @@ static void draw_wait(struct viewer *viewer)
 	struct area area = middle(viewer);
 
 	if (viewer->app.options->live && !work_running(viewer->app.work))
-		canvas_text(&area, area.height / 2, 2, INK_PLAIN, "waits for the run to begin");
+		canvas_text(&area, area.height / 2, 2, INK_PLAIN, "waits for the run to begin: q leaves");
 	viewer->main_area = viewer->side_area = (struct area){0};
 }
 

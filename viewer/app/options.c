@@ -36,7 +36,7 @@ static const char help_text[] =
 	"\n"
 	"What to show first:\n"
 	"      --view tree|reverse|flat|locations|timeline|communication|diff|quality|findings\n"
-	"                         that pane (default: tree)\n"
+	"                         that pane (default: tree; with --diff: diff)\n"
 	"      --diff BASE        what changed from BASE to PATH, in time and in each --metric\n"
 	"      --live             the run goes on, or has not begun yet: the screen follows it\n"
 	"\n"
@@ -163,5 +163,7 @@ int view_options_parse(struct view_options *o, int argc, char **argv)
 		fputs("hybrid-view: which experiment? give its directory; see hybrid-view --help\n", stderr);
 		return -1;
 	}
+	if (!o->view && o->look.base)
+		o->view = diff_pane.name;
 	return 0;
 }

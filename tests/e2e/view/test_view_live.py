@@ -146,7 +146,8 @@ def test_keeps_what_was_read_of_what_vanished(terminal, going):
 
 def test_waits_for_a_run(terminal, tmp_path, growing):
     terminal.command(HYBRID_VIEW, "--live", tmp_path / "run")
-    terminal.wait_for("waits for the run to begin")
+    terminal.wait_for("waits for the run to begin: q leaves")
+    assert f"not yet: {tmp_path}/run" in terminal.screen()
     made = Run(tmp_path, growing)
     try:
         terminal.wait(is_live, "a live run")
@@ -248,7 +249,7 @@ def test_an_archive(terminal, experiment, tmp_path):
 
 
 def test_a_base(terminal, experiment, tmp_path):
-    terminal.view("--diff", experiment, experiment)
+    terminal.view("--diff", experiment, experiment, until="change")  # its pane is the first that shows
     terminal.keys("8")
     screen = terminal.wait_for("after:")
     assert "before:" in screen
