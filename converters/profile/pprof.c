@@ -61,7 +61,7 @@ struct pprof {
 	struct row_map strings; /* of texts: rows are pointers, of which equal ones are equal texts mostly */
 	struct row_map functions, locations, mappings;
 	struct blob message, inner, packed;
-	bool calls; /* there are any */
+	bool calls, blocked; /* there are any */
 	bool failed; /* memory was out */
 };
 
@@ -119,6 +119,11 @@ static void put_types(struct pprof *o)
 	put_type(o, "samples", "count");
 	if (o->calls)
 		put_type(o, "calls", "count");
+	if (o->blocked) { /* of all time, "time" has what was blocked in probes alone */
+		put_type(o, "cpu", "nanoseconds");
+		put_type(o, "wait", "nanoseconds");
+		put_type(o, "ready", "nanoseconds");
+	}
 	for (size_t k = 0; k < p->metric_count; k++)
 		put_type(o, p->metrics[k].name, *p->metrics[k].unit ? p->metrics[k].unit : "count");
 	put_number(o, PROFILE_DEFAULT_SAMPLE_TYPE,
@@ -168,6 +173,11 @@ static void put_sample(struct pprof *o, uint32_t node, const uint64_t *ids)
 	blob_put(&o->packed, n->samples);
 	if (o->calls)
 		blob_put(&o->packed, node ? n->calls : 0);
+	if (o->blocked) {
+		blob_put(&o->packed, n->exclusive);
+		blob_put(&o->packed, n->blocked - n->ready);
+		blob_put(&o->packed, n->ready);
+	}
 	for (size_t k = 0; k < o->p.metric_count; k++)
 		blob_put(&o->packed,
 			o->p.values ? (uint64_t)o->p.values[node * o->p.metric_count + k].exclusive : 0);
@@ -282,12 +292,41 @@ static void put_about(struct pprof *o)
 		put_number(o, PROFILE_COMMENT, text_number(o, notes->lines[i]));
 }
 
+/* pprof takes the first mapping for the program: that of the process that ran most, as g++ only starts
+ * cc1plus. */
+static void put_program_first(struct pprof *o)
+{
+	const struct hyb_process *program = NULL;
+	uint64_t most = 0;
+
+	for (size_t i = 0; i < hyb_process_count(o->job->experiment); i++) {
+		const struct hyb_process *process = hyb_process_at(o->job->experiment, i);
+		uint64_t cpu = 0;
+
+		for (size_t k = 0; k < process->location_count; k++)
+			cpu += process->locations[k].cpu;
+		if (process->module_count && (!program || cpu > most)) {
+			program = process;
+			most = cpu;
+		}
+	}
+	for (size_t i = 0; program && i < o->p.count; i++) {
+		if (!strcmp(o->p.nodes[i].module, program->modules[0].path)) {
+			number_of(o, &o->mappings, &o->p.nodes[i].module);
+			return;
+		}
+	}
+}
+
 static int put_all(struct pprof *o, struct hyb_error *err)
 {
 	int r;
 
-	for (size_t i = 1; i < o->p.count; i++)
-		o->calls |= o->p.nodes[i].calls > 0;
+	for (size_t i = 0; i < o->p.count; i++) {
+		o->calls |= i && o->p.nodes[i].calls > 0;
+		o->blocked |= o->p.nodes[i].blocked > 0;
+	}
+	put_program_first(o);
 	put_types(o);
 	put_about(o);
 	r = put_samples(o, err);

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/json.h"
 #include "converters/formats.h"
 #include "profile/metrics/figures.h"
@@ -15,6 +16,11 @@ struct frame { /* row of a table, all of it key */
 	uint64_t line;
 };
 
+struct top { /* a thread */
+	uint32_t node;
+	uint64_t weight;
+};
+
 struct speedscope {
 	const struct convert_job *job;
 	struct json json;
@@ -22,6 +28,7 @@ struct speedscope {
 	struct row_map frames;
 	struct convert_way way;
 	bool fold;
+	bool waits; /* weigh now, not time */
 	bool cut; /* what is too deep even so, with a frame that says it */
 };
 
@@ -61,12 +68,19 @@ static uint32_t end_of(const struct convert_profile *p, uint32_t top)
 	return p->nodes[top].next_sibling ? p->nodes[top].next_sibling : (uint32_t)p->count;
 }
 
+static uint64_t own_of(const struct speedscope *s, uint32_t node)
+{
+	const struct profile_node *n = &s->p.nodes[node];
+
+	return s->waits ? n->blocked - n->ready : convert_own(&s->p, node);
+}
+
 static int put_samples(struct speedscope *s, uint32_t top, struct hyb_error *err)
 {
 	const uint32_t end = end_of(&s->p, top);
 
 	for (uint32_t i = top; i < end; i++) {
-		if (convert_own(&s->p, i) && put_sample(s, top, i))
+		if (own_of(s, i) && put_sample(s, top, i))
 			return convert_no_memory(err);
 		if (i % 4096 == 0 && convert_check(s->job, err))
 			return err->code;
@@ -79,8 +93,8 @@ static void put_weights(struct speedscope *s, uint32_t top)
 	const uint32_t end = end_of(&s->p, top);
 
 	for (uint32_t i = top; i < end; i++)
-		if (convert_own(&s->p, i))
-			json_number(&s->json, NULL, convert_own(&s->p, i));
+		if (own_of(s, i))
+			json_number(&s->json, NULL, own_of(s, i));
 }
 
 static const char *unit_of(const struct convert_profile *p)
@@ -95,14 +109,19 @@ static const char *unit_of(const struct convert_profile *p)
 static int put_profile(struct speedscope *s, uint32_t top, struct hyb_error *err)
 {
 	struct json *json = &s->json;
+	char name[2 * PROFILE_LOCATION_NAME];
 	uint64_t sum = 0;
 	int r;
 
 	for (uint32_t i = top; i < end_of(&s->p, top); i++)
-		sum += convert_own(&s->p, i);
+		sum += own_of(s, i);
+	if (s->waits && !sum)
+		return HYB_OK;
+	snprintf(name, sizeof(name), "%s%s", top ? s->p.nodes[top].name : "all threads",
+		s->waits ? ", waiting" : "");
 	json_object(json, NULL);
 	json_text(json, "type", "sampled");
-	json_text(json, "name", top ? s->p.nodes[top].name : "all threads");
+	json_text(json, "name", name);
 	json_text(json, "unit", unit_of(&s->p));
 	json_number(json, "startValue", 0);
 	json_number(json, "endValue", sum);
@@ -160,9 +179,41 @@ static int put_name(struct speedscope *s)
 	return HYB_OK;
 }
 
+static int by_weight(const void *a, const void *b)
+{
+	const struct top *x = a, *y = b;
+
+	if (x->weight != y->weight)
+		return x->weight < y->weight ? 1 : -1;
+	return x->node < y->node ? -1 : 1;
+}
+
+/* The busiest first; then what they waited, which the page has no place for. */
+static int put_threads(struct speedscope *s, struct hyb_error *err)
+{
+	const size_t kinds = s->p.weight == SIZE_MAX && !s->cut ? 2 : 1;
+	struct top *tops = NULL;
+	size_t count = 0;
+	int r = HYB_OK;
+
+	for (uint32_t i = s->p.nodes[0].first_child; i && !r; i = s->p.nodes[i].next_sibling)
+		if (!ARRAY_ADD(tops, count, (struct top){i, convert_all(&s->p, i)}))
+			r = convert_no_memory(err);
+	if (count)
+		qsort(tops, count, sizeof(*tops), by_weight);
+	for (size_t k = 0; k < kinds; k++) {
+		s->waits = k > 0;
+		for (size_t i = 0; i < count && !r; i++) {
+			json_line(&s->json);
+			r = put_profile(s, tops[i].node, err);
+		}
+	}
+	free(tops);
+	return r;
+}
+
 static int put_all(struct speedscope *s, struct hyb_error *err)
 {
-	const uint32_t first = s->job->by_location ? s->p.nodes[0].first_child : 0;
 	struct json *json = &s->json;
 	int r = HYB_OK;
 
@@ -175,10 +226,8 @@ static int put_all(struct speedscope *s, struct hyb_error *err)
 	json_list(json, "profiles");
 	if (!s->job->by_location)
 		r = put_profile(s, 0, err);
-	for (uint32_t top = first; top && !r; top = s->p.nodes[top].next_sibling) {
-		json_line(json);
-		r = put_profile(s, top, err);
-	}
+	else
+		r = put_threads(s, err);
 	json_end(json);
 	put_frames(s);
 	json_end(json);

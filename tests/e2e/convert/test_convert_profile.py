@@ -111,6 +111,11 @@ def counted(node):
     return node["inclusive_ns"] - node["idle_ns"]
 
 
+def waits(node):
+    """ns of a node and those below it, read from the tree of hybrid-report."""
+    return node["blocked_ns"] - node["ready_ns"] + sum(map(waits, node["children"]))
+
+
 def total(path, *options):
     return counted(report_json("--functions", *options, path)["tree"])
 
@@ -191,8 +196,11 @@ def test_speedscope(experiment, convert):
     jsonschema.validate(parsed, schema)
     threads = report_json("--functions", "--by-thread", experiment)["tree"]["children"]
     assert len(threads) == 2
-    assert {(p["name"], p["total"], p["unit"]) for p in group["profiles"]} == {
-        (t["name"], counted(t), "nanoseconds") for t in threads}
+    threads.sort(key=counted, reverse=True)
+    waited = [(f"{t['name']}, waiting", waits(t)) for t in threads if waits(t)]
+    assert waited
+    assert [(p["name"], p["total"]) for p in group["profiles"]] == [(t["name"], counted(t)) for t in threads] + waited
+    assert {p["unit"] for p in group["profiles"]} == {"nanoseconds"}
     for thread, profile in zip(threads, group["profiles"]):
         found = {name: weight for name, weight in by_name(profile["functions"], "all").items()}
         below = defaultdict(int)
@@ -237,11 +245,12 @@ def test_pprof(experiment, convert, compile_c, needs):
     assert strings[0] == ""
     part = lambda wanted: [value for name, value in fields if name == wanted]
     types = [(strings[dict(t)["type"]], strings[dict(t)["unit"]]) for t in part("sample_type")]
-    assert types == [("time", "nanoseconds"), ("samples", "count"), ("calls", "count"), (METRIC, "count")]
+    assert types == [("time", "nanoseconds"), ("samples", "count"), ("calls", "count"), ("cpu", "nanoseconds"),
+                     ("wait", "nanoseconds"), ("ready", "nanoseconds"), (METRIC, "count")]
     functions = {dict(f)["id"]: dict(f) for f in part("function")}
     locations = {dict(l)["id"]: [dict(line)["function_id"] for name, line in l if name == "line"]
                  for l in part("location")}
-    sums, calls, samples = [0] * 4, defaultdict(int), 0
+    sums, calls = [0] * 7, defaultdict(int)
     inclusive = defaultdict(int)
     for sample in part("sample"):
         values = [value for name, value in sample if name == "value"]
@@ -257,11 +266,15 @@ def test_pprof(experiment, convert, compile_c, needs):
         assert inclusive[name] == time_ns and calls[name] == count, name
     assert sums[0] == total(experiment)
     assert sums[1] == sum(row[3] for row in expected.values())
+    nodes = report_json("--functions", experiment)["nodes"]
+    assert sums[4] == waits(report_json("--functions", experiment)["tree"]) > 0
+    assert sums[3] == sum(n["exclusive_ns"] for n in nodes) and sums[5] == sum(n["ready_ns"] for n in nodes)
+    assert strings[dict(part("mapping")[0])["filename"]] == str(compile_c(PROGRAM, *FLAGS))
     mappings = {strings[dict(m)["filename"]]: strings[dict(m).get("build_id", 0)] for m in part("mapping")}
     build_id = re.search(r"Build ID: (\w+)", run("readelf", "-n", compile_c(PROGRAM, *FLAGS)).stdout)[1]
     assert mappings[str(compile_c(PROGRAM, *FLAGS))] == build_id
     group, = speedscope(convert.path)
-    assert group["profiles"][0]["total"] in (sums[0], sums[3])
+    assert group["profiles"][0]["total"] in sums
 
 
 @pytest.fixture(scope="session")
@@ -435,7 +448,7 @@ def test_locations(experiment, convert):
     rows = csv_rows(convert(experiment, "csv", "--thread", tid))
     assert int(rows[0]["inclusive_ns"]) - int(rows[0]["idle_ns"]) == expected and "1 of 2 threads are left out" in convert.said
     parsed = json.loads(convert(experiment, "speedscope", "--thread", tid))
-    assert [p["endValue"] for p in parsed["profiles"]] == [expected]
+    assert [p["endValue"] for p in parsed["profiles"] if not p["name"].endswith(", waiting")] == [expected]
     result = run(HYBRID_CONVERT, experiment, "--to", "csv", "--thread", "1", "-o", "-")
     assert result.returncode == 1 and "no such process or thread" in result.stderr and result.stdout == ""
 
