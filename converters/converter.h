@@ -147,7 +147,6 @@ void convert_profile_release(struct convert_profile *p);
 /* What weighs at a node: its own (exclusive and blocked) and with all below; ns, or of the metric (negative:
  * 0). */
 uint64_t convert_own(const struct convert_profile *p, uint32_t node);
-uint64_t convert_own_time(const struct convert_profile *p, uint32_t node); /* ns, whatever the metric */
 uint64_t convert_all(const struct convert_profile *p, uint32_t node);
 
 /* The node after this one in a walk, parents first; 0: it was the last one. *level goes along; the root has

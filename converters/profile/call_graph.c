@@ -24,7 +24,7 @@ static uint64_t own_cost(
 	int64_t value;
 
 	if (k < 2)
-		return k ? p->nodes[i].samples : convert_own_time(p, i);
+		return k ? p->nodes[i].samples : profile_alone(&p->nodes[i]);
 	value = p->values[i * p->metric_count + graph->metrics[k]].exclusive;
 	return value > 0 ? (uint64_t)value : 0;
 }

@@ -36,23 +36,12 @@ static int find_metric(const char *name, struct convert_profile *p, struct hyb_e
 		similar, known);
 }
 
-/* Also where a threshold gave it what is blocked in probes below, which counts as nothing else blocked does.
- */
-uint64_t convert_own_time(const struct convert_profile *p, uint32_t node)
-{
-	uint64_t own = profile_whole(&p->nodes[node]);
-
-	for (uint32_t i = p->nodes[node].first_child; i; i = p->nodes[i].next_sibling)
-		own -= profile_whole(&p->nodes[i]);
-	return own;
-}
-
 uint64_t convert_own(const struct convert_profile *p, uint32_t node)
 {
 	int64_t own;
 
 	if (p->weight == SIZE_MAX)
-		return convert_own_time(p, node);
+		return profile_alone(&p->nodes[node]);
 	own = p->values[node * p->metric_count + p->weight].exclusive;
 	return own > 0 ? (uint64_t)own : 0;
 }
@@ -158,6 +147,7 @@ static void give(struct convert_profile *p, uint32_t from, uint32_t to)
 	p->kept[to].exclusive += n->exclusive;
 	p->kept[to].blocked += n->blocked;
 	p->kept[to].ready += n->ready;
+	p->kept[to].idle_alone += n->idle_alone;
 	p->kept[to].samples += n->samples;
 	p->kept[to].messages += n->messages;
 	p->kept[to].sent += n->sent;

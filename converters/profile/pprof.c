@@ -169,7 +169,7 @@ static void put_sample(struct pprof *o, uint32_t node, const uint64_t *ids)
 	if (!node)
 		blob_put(&o->packed, location_of(o, 0));
 	protobuf_message(&o->message, SAMPLE_LOCATION_ID, &o->packed);
-	blob_put(&o->packed, convert_own_time(&o->p, node));
+	blob_put(&o->packed, profile_alone(n));
 	blob_put(&o->packed, n->samples);
 	if (o->calls)
 		blob_put(&o->packed, node ? n->calls : 0);

@@ -428,7 +428,7 @@ int profile_finish(struct profile *p, struct hyb_error *err)
 		r = spreads_cover(&p->mpi.spreads, &p->tree);
 	if (!r) {
 		for (size_t i = 0; i < p->tree.count; i++)
-			p->tree.nodes[i].idle = profile_idle_alone(&p->tree.nodes[i]);
+			p->tree.nodes[i].idle_alone = p->tree.nodes[i].idles ? p->tree.nodes[i].blocked : 0;
 		tree_sum(&p->tree);
 		name_kinds(p);
 		r = waits_sum(&p->tree, &p->quality);

@@ -64,8 +64,8 @@ extern const struct words profile_kind_words; /* format/words.h */
 
 /* Order of siblings and rows: most first. */
 enum profile_sort {
-	PROFILE_SORT_INCLUSIVE = 0,
-	PROFILE_SORT_EXCLUSIVE = 1, /* and blocked: the time of the node alone */
+	PROFILE_SORT_INCLUSIVE = 0, /* profile_whole(); what only waited comes behind, longest first */
+	PROFILE_SORT_EXCLUSIVE = 1, /* profile_alone() */
 	PROFILE_SORT_SAMPLES = 2,
 	PROFILE_SORT_CALLS = 3,
 };
@@ -113,6 +113,7 @@ struct profile_node {
 	uint64_t blocked; /* ns, did not run here: waited, or was ready without a processor */
 	uint64_t ready; /* ns, that part of it */
 	uint64_t idle; /* ns of `inclusive` that are no part of what 100 % is: blocked outside all probes */
+	uint64_t idle_alone; /* ns of `blocked`, the same */
 	uint64_t messages; /* functions of MPI: sent or received, collectives, one-sided operations, transfers
 			    */
 	uint64_t sent, received; /* bytes of them */
@@ -318,17 +319,16 @@ size_t profile_count(const struct profile *profile);
 const struct profile_node *profile_nodes(const struct profile *profile); /* node 0 is the root */
 /*
  * Shares are of all time but what is idle, or else threads that only wait would make the others small. Of a
- * node and all below it, ns; of the root or a location's node what 100 % is; and what is idle in the node
- * alone.
+ * node and all below it, ns, of the root or a location's node what 100 % is; and of the node alone.
  */
 static inline uint64_t profile_whole(const struct profile_node *node)
 {
 	return node->inclusive - node->idle;
 }
 
-static inline uint64_t profile_idle_alone(const struct profile_node *node)
+static inline uint64_t profile_alone(const struct profile_node *node)
 {
-	return node->idles ? node->blocked : 0;
+	return node->exclusive + node->blocked - node->idle_alone;
 }
 const struct profile_quality *profile_quality(const struct profile *profile);
 

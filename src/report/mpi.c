@@ -30,8 +30,8 @@ static const struct field path_time_field = {.name = "time",
 	.heat = heat_of_call};
 
 static const struct field_column function_columns[] = {COLUMN(&fields[FIELD_CALLS]),
-	COLUMN(&time_field, .hot = true), COLUMN(&fields[FIELD_PERCENT]), COLUMN(&fields[FIELD_MEAN]),
-	COLUMN(&fields[FIELD_LEAST], .room = FUNCTIONS_ROOM),
+	COLUMN(&time_field, .hot = true), COLUMN(&fields[FIELD_PERCENT], .heading = "time%"),
+	COLUMN(&fields[FIELD_MEAN]), COLUMN(&fields[FIELD_LEAST], .room = FUNCTIONS_ROOM),
 	COLUMN(&fields[FIELD_LEAST_RANK], .room = FUNCTIONS_ROOM), COLUMN(&fields[FIELD_MOST]),
 	COLUMN(&fields[FIELD_MOST_RANK]), COLUMN(&fields[FIELD_IMBALANCE], .room = FUNCTIONS_ROOM),
 	COLUMN(&fields[FIELD_MESSAGES], .room = FUNCTIONS_ROOM), COLUMN(&fields[FIELD_SENT]),
@@ -45,10 +45,10 @@ static const struct field_column function_data[] = {COLUMN(&name_field), COLUMN(
 	{0}};
 
 static const struct field_column path_columns[] = {COLUMN(&path_time_field, .hot = true),
-	COLUMN(&fields[FIELD_PERCENT]), COLUMN(&fields[FIELD_CALLS]), COLUMN(&fields[FIELD_CALL_MEAN]),
-	COLUMN(&fields[FIELD_CALL_LEAST], .room = PATHS_ROOM), COLUMN(&fields[FIELD_CALL_MOST]),
-	COLUMN(&fields[FIELD_SENT], .room = PATHS_ROOM), COLUMN(&fields[FIELD_RECEIVED], .room = PATHS_ROOM),
-	{0}};
+	COLUMN(&fields[FIELD_PERCENT], .heading = "time%"), COLUMN(&fields[FIELD_CALLS]),
+	COLUMN(&fields[FIELD_CALL_MEAN]), COLUMN(&fields[FIELD_CALL_LEAST], .room = PATHS_ROOM),
+	COLUMN(&fields[FIELD_CALL_MOST]), COLUMN(&fields[FIELD_SENT], .room = PATHS_ROOM),
+	COLUMN(&fields[FIELD_RECEIVED], .room = PATHS_ROOM), {0}};
 
 static struct field_row row_of(
 	const struct profile_function *f, const struct profile *profile, uint64_t whole)

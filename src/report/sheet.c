@@ -216,8 +216,6 @@ struct field_row sheet_row(const struct sheet *s, size_t i)
 	if (s->overflows)
 		row.now.samples = s->values[i * s->metrics + s->set->shown[0]].samples;
 	row.root = s->is_tree && !i;
-	if (s->is_tree)
-		row.above = sheet_values(s, n->parent).inclusive;
 	row.messages = n->messages;
 	row.sent = n->sent;
 	row.received = n->received;

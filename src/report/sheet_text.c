@@ -91,8 +91,9 @@ static void add_field(struct sheet *s, enum field_id id, unsigned has, int time_
 	add(s, (struct sheet_column){.field = field,
 		       .metric = SIZE_MAX,
 		       .width = field->width ? field->width : time_width + field->wider,
-		       .heading = s->view == FIELD_REVERSE && id == FIELD_INCLUSIVE
-					  ? "time"
+		       .heading = s->view == FIELD_REVERSE && id == FIELD_INCLUSIVE ? "time"
+				  : s->view == FIELD_REVERSE && id == FIELD_PERCENT
+					  ? "time%"
 					  : field_heading(field, has),
 		       .hot = id == (s->view == FIELD_REVERSE ? FIELD_INCLUSIVE : FIELD_EXCLUSIVE),
 		       .drop = drop});

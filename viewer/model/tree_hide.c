@@ -133,7 +133,7 @@ static void add_metrics(struct profile_value *to, const struct profile_value *fr
 	}
 }
 
-static void add_alone(struct profile_values *to, const struct profile_values *from, bool idles, bool hidden)
+static void add_alone(struct profile_values *to, const struct profile_values *from, bool hidden)
 {
 	to->present |= from->present && !hidden;
 	to->calls += hidden ? 0 : from->calls;
@@ -141,7 +141,8 @@ static void add_alone(struct profile_values *to, const struct profile_values *fr
 	to->exclusive += from->exclusive;
 	to->blocked += from->blocked;
 	to->ready += from->ready;
-	to->idle += idles ? from->blocked : 0;
+	to->idle_alone += from->idle_alone;
+	to->idle += from->idle_alone;
 }
 
 /* What is a node's own, without what is below it. */
@@ -155,14 +156,14 @@ static void add_node(struct making *m, uint32_t i, bool hidden)
 	to->exclusive += n->exclusive;
 	to->blocked += n->blocked;
 	to->ready += n->ready;
-	to->idle += profile_idle_alone(n);
+	to->idle_alone += n->idle_alone;
 	if (m->values)
 		add_metrics(m->values + m->map[i] * metrics, m->view->values + i * metrics, metrics);
 	if (m->before)
 		add_metrics(m->before + m->map[i] * metrics, m->from_before + i * metrics, metrics);
 	if (m->pairs) {
-		add_alone(&m->pairs[m->map[i]].before, &m->from_pairs[i].before, n->idles, hidden);
-		add_alone(&m->pairs[m->map[i]].after, &m->from_pairs[i].after, n->idles, hidden);
+		add_alone(&m->pairs[m->map[i]].before, &m->from_pairs[i].before, hidden);
+		add_alone(&m->pairs[m->map[i]].after, &m->from_pairs[i].after, hidden);
 	}
 	if (hidden)
 		return;

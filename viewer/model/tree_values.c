@@ -87,7 +87,6 @@ static struct field_row row_of(const struct tree_view *f, uint32_t node, unsigne
 	const struct profile_diff_pair *pair = f->source.pairs ? &f->source.pairs[node] : NULL;
 	struct field_row row = {.now = pair ? pair->after : field_values_of_node(n),
 		.before = pair ? &pair->before : NULL,
-		.above = f->source.nodes[n->parent].inclusive,
 		.whole = f->source.whole,
 		.child_calls = f->source.child_calls[node],
 		.root = !node};

@@ -26,7 +26,7 @@ static char *copy_of(const char *text)
 static void clear(struct profile_node *n)
 {
 	n->calls = n->skipped = n->samples = 0;
-	n->inclusive = n->exclusive = n->blocked = n->ready = n->idle = 0;
+	n->inclusive = n->exclusive = n->blocked = n->ready = n->idle = n->idle_alone = 0;
 	n->messages = n->sent = n->received = 0;
 }
 

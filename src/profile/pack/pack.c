@@ -75,7 +75,7 @@ static const struct field quality_fields[] = {
 	FIELD(struct profile_quality, sources, FIELD_BITS),
 };
 static_assert(sizeof(struct profile_quality) == 864, "a new field goes into the list above");
-static_assert(sizeof(struct profile_node) == 184, "a new field goes into the list above");
+static_assert(sizeof(struct profile_node) == 192, "a new field goes into the list above");
 
 /* ----------------------------------------------------------------- trees */
 

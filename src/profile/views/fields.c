@@ -25,9 +25,10 @@ static double percent(const struct field_row *row)
 	return row->root && p > 100 ? 100 : p;
 }
 
-static double of_parent(const struct field_row *row)
+static double percent_alone(const struct field_row *row)
 {
-	return share((double)row->now.inclusive, (double)row->above);
+	return share(
+		(double)(row->now.exclusive + row->now.blocked - row->now.idle_alone), (double)row->whole);
 }
 
 static double child_calls(const struct field_row *row)
@@ -129,7 +130,7 @@ static double heat_of_percent(const struct field_row *row)
 
 static double heat_of_exclusive(const struct field_row *row)
 {
-	return share((double)row->now.exclusive, (double)row->whole) / 100;
+	return percent_alone(row) / 100;
 }
 
 static double heat_of_rate(const struct field_row *row)
@@ -160,11 +161,12 @@ const struct field fields[FIELDS] = {
 	[FIELD_INCLUSIVE] = {.name = "incl", .key = "inclusive_ns", .form = FIELD_TIME, .at = AMOUNT(now.inclusive),
 		.text = PROFILES, .screen = PROFILES, .data = ALL, .adds = TREES,
 		.priority = 1, .early = ALL, .heat = heat_of_percent},
-	[FIELD_PERCENT] = {.name = "%", .form = FIELD_SHARE, .width = 7, .value = percent,
+	[FIELD_PERCENT] = {.name = "incl%", .form = FIELD_SHARE, .width = 7, .value = percent,
 		.text = PROFILES, .screen = PROFILES, .adds = TREES,
 		.priority = 2, .early = ALL, .heat = heat_of_percent},
-	[FIELD_OF_PARENT] = {.name = "%parent", .form = FIELD_SHARE, .width = 8, .value = of_parent,
-		.screen = TREES, .adds = TREES, .priority = 11, .early = FIELD_REVERSE},
+	[FIELD_PERCENT_ALONE] = {.name = "excl%", .form = FIELD_SHARE, .width = 7, .value = percent_alone,
+		.text = FIELD_TREE | FIELD_FLAT, .screen = FIELD_TREE | FIELD_FLAT, .adds = FIELD_FLAT,
+		.least = 0.05, .priority = 2, .early = FIELD_FLAT},
 	[FIELD_EXCLUSIVE] = {.name = "excl", .key = "exclusive_ns", .form = FIELD_TIME, .at = AMOUNT(now.exclusive),
 		.text = FIELD_TREE | FIELD_FLAT, .screen = FIELD_TREE | FIELD_FLAT, .data = ALL, .adds = FIELD_FLAT,
 		.least = 1, .priority = 7, .early = FIELD_FLAT, .heat = heat_of_exclusive},
@@ -177,6 +179,8 @@ const struct field fields[FIELDS] = {
 		.text = FIELD_TREE | FIELD_FLAT, .screen = FIELD_TREE | FIELD_FLAT, .data = ALL, .adds = FIELD_FLAT,
 		.least = 1, .needs = FIELD_HAS_READY, .priority = 8},
 	[FIELD_IDLE] = {.key = "idle_ns", .form = FIELD_TIME, .at = AMOUNT(now.idle), .data = ALL, .least = 1},
+	[FIELD_IDLE_ALONE] = {.key = "idle_alone_ns", .form = FIELD_TIME, .at = AMOUNT(now.idle_alone),
+		.data = ALL, .least = 1},
 	[FIELD_CALLS] = {.name = "calls", .key = "calls", .form = FIELD_COUNT, .width = 8, .at = AMOUNT(now.calls),
 		.text = PROFILES, .screen = PROFILES, .data = ALL,
 		.least = 1, .needs = FIELD_HAS_CALLS, .priority = 9},
@@ -272,7 +276,7 @@ unsigned field_has_ready(uint64_t ready, uint64_t whole)
 struct profile_values field_values_of_node(const struct profile_node *n)
 {
 	return (struct profile_values){true, n->calls, n->skipped, n->samples, n->inclusive, n->exclusive,
-		n->blocked, n->ready, n->idle};
+		n->blocked, n->ready, n->idle, n->idle_alone};
 }
 
 /* ------------------------------------------------------------------ text */

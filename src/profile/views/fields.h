@@ -17,12 +17,13 @@
 enum field_id {
 	FIELD_INCLUSIVE = 0,
 	FIELD_PERCENT, /* of the whole */
-	FIELD_OF_PARENT, /* percent */
+	FIELD_PERCENT_ALONE,
 	FIELD_EXCLUSIVE,
 	FIELD_BLOCKED, /* for scripts; as text its two parts: */
 	FIELD_WAIT,
 	FIELD_READY,
 	FIELD_IDLE, /* of the inclusive time no part of the whole */
+	FIELD_IDLE_ALONE, /* of the blocked time */
 	FIELD_CALLS,
 	FIELD_CHILD_CALLS,
 	FIELD_SKIPPED,
@@ -54,7 +55,6 @@ enum field_id {
 struct field_row {
 	struct profile_values now; /* of a difference: after */
 	const struct profile_values *before; /* of a difference, else NULL */
-	uint64_t above; /* ns: the inclusive time of the row above; of the first row its own */
 	uint64_t whole; /* ns that are 100 % */
 	uint64_t child_calls; /* of the nearest probes below */
 	double rate, rate_of_all; /* NAN: not known */

@@ -181,6 +181,7 @@ static void add_values(struct profile_diff *diff, const struct side *side, bool 
 		to->blocked += from->blocked;
 		to->ready += from->ready;
 		to->idle += from->idle;
+		to->idle_alone += from->idle_alone;
 		if (!after)
 			continue;
 		n->calls = to->calls;
@@ -190,6 +191,7 @@ static void add_values(struct profile_diff *diff, const struct side *side, bool 
 		n->blocked = to->blocked;
 		n->ready = to->ready;
 		n->idle = to->idle;
+		n->idle_alone = to->idle_alone;
 	}
 }
 

@@ -13,7 +13,7 @@
 struct profile_values {
 	bool present;
 	uint64_t calls, skipped, samples;
-	uint64_t inclusive, exclusive, blocked, ready, idle; /* ns, as in struct profile_node */
+	uint64_t inclusive, exclusive, blocked, ready, idle, idle_alone; /* ns, as in struct profile_node */
 };
 
 /* Of a node on both sides. */

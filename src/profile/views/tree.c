@@ -109,8 +109,10 @@ uint32_t tree_child(struct tree *tree, uint32_t parent, const struct profile_nod
 
 void tree_sum(struct tree *tree)
 {
-	for (size_t i = 0; i < tree->count; i++)
+	for (size_t i = 0; i < tree->count; i++) {
 		tree->nodes[i].inclusive = tree->nodes[i].exclusive + tree->nodes[i].blocked;
+		tree->nodes[i].idle = tree->nodes[i].idle_alone;
+	}
 	for (size_t i = tree->count; i-- > 1;) {
 		tree->nodes[tree->nodes[i].parent].inclusive += tree->nodes[i].inclusive;
 		tree->nodes[tree->nodes[i].parent].idle += tree->nodes[i].idle;
@@ -127,7 +129,7 @@ static uint64_t sort_value(const struct profile_node *n, enum profile_sort sort)
 {
 	switch (sort) {
 	case PROFILE_SORT_EXCLUSIVE:
-		return n->exclusive + n->blocked;
+		return profile_alone(n);
 	case PROFILE_SORT_SAMPLES:
 		return n->samples;
 	case PROFILE_SORT_CALLS:
@@ -135,7 +137,7 @@ static uint64_t sort_value(const struct profile_node *n, enum profile_sort sort)
 	case PROFILE_SORT_INCLUSIVE:
 		break;
 	}
-	return n->inclusive;
+	return profile_whole(n);
 }
 
 static int compare_names(const struct profile_node *a, const struct profile_node *b)

@@ -25,8 +25,8 @@ void tree_release(struct tree *tree);
  */
 uint32_t tree_child(struct tree *tree, uint32_t parent, const struct profile_node *like);
 
-/* inclusive = exclusive + blocked + sum of the children's inclusive, everywhere; and `idle`, which is a
- * node's own before, gets that of the nodes below. */
+/* inclusive = exclusive + blocked + sum of the children's inclusive, everywhere; and idle = idle_alone + that
+ * of the children. */
 void tree_sum(struct tree *tree);
 
 /*

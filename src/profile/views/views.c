@@ -155,6 +155,7 @@ static int fill_rows(struct flat *flat)
 		r->samples += n->samples;
 		r->exclusive += n->exclusive;
 		r->blocked += n->blocked;
+		r->idle_alone += n->idle_alone;
 		r->ready += n->ready;
 	}
 	return make_sums(flat);
@@ -195,7 +196,9 @@ static int join_rows(struct flat *flat)
 				rows[b].exclusive += rows[a].exclusive;
 				rows[b].blocked += rows[a].blocked;
 				rows[b].ready += rows[a].ready;
-				rows[a].samples = rows[a].exclusive = rows[a].blocked = rows[a].ready = 0;
+				rows[b].idle_alone += rows[a].idle_alone;
+				rows[a].samples = rows[a].exclusive = rows[a].blocked = rows[a].ready =
+					rows[a].idle_alone = 0;
 				rows[a].kind = PROFILE_ROOT; /* which is shown if there is something in it */
 			}
 	for (size_t i = 0; i < flat->count; i++)
@@ -222,7 +225,7 @@ static void add_inclusive(struct flat *flat)
 				wrap_add(&flat->sums[flat->row_of[i] * flat->metrics + k].inclusive,
 					flat->values[i * flat->metrics + k].inclusive);
 		}
-		flat->idle += profile_idle_alone(n);
+		flat->idle += n->idle_alone;
 		on = i;
 	}
 }
@@ -409,7 +412,7 @@ static int add_way(struct reversed *r, const struct profile_node *from)
 	tree->nodes[at].exclusive += from->exclusive;
 	tree->nodes[at].blocked += from->blocked;
 	tree->nodes[at].ready += from->ready;
-	tree->nodes[at].idle += profile_idle_alone(from);
+	tree->nodes[at].idle_alone += from->idle_alone;
 	pass_values(r, at, (size_t)(from - nodes), true);
 	tree->nodes[0].samples += from->samples;
 	pass_values(r, 0, (size_t)(from - nodes), false);

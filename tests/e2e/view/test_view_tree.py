@@ -131,13 +131,14 @@ def fixed(value, unit, blank=False):
     return "" if blank and not value else f"{value / unit:.3f}"
 
 
-def expect(node, parent, whole, unit):
+def expect(node, whole, unit):
     """What columns show of a node of JSON."""
     share = (node["inclusive_ns"] - node["idle_ns"]) * 100 / whole
+    alone = (node["exclusive_ns"] + node["blocked_ns"] - node["idle_alone_ns"]) * 100 / whole
     return {
         "incl": fixed(node["inclusive_ns"], unit),
-        "%": f"{share:.1f}",
-        "%parent": f"{node['inclusive_ns'] * 100 / parent['inclusive_ns']:.1f}" if parent else "100.0",
+        "incl%": f"{share:.1f}",
+        "excl%": f"{alone:.1f}" if alone >= 0.05 else "",
         "excl": fixed(node["exclusive_ns"], unit, True),
         "cpu": fixed(node["exclusive_ns"], unit, True),
         "wait": fixed(node["blocked_ns"] - node["ready_ns"], unit, True),
@@ -163,10 +164,9 @@ def assert_tree(screen, nodes):
     whole = whole_of(nodes)
     assert f"({word})" in screen
     assert len(rows) == len(nodes), screen
-    assert {"incl", "%", "%parent"} <= set(columns)
+    assert {"incl", "incl%"} <= set(columns)
     for row, node in zip(rows, nodes):
-        parent = nodes[node["parent"]] if node["parent"] is not None else None
-        expected = expect(node, parent, whole, unit)
+        expected = expect(node, whole, unit)
         expected["below"] = str(below(nodes, node) or "")
         for column in columns:
             assert row[column] == expected[column], (column, row, node)
@@ -225,7 +225,7 @@ def test_every_number_of_a_table_is_that_of_the_report(measured, tmp_path, by, p
             fixed(n, unit_of(total)[0], True) for n in sorted((row["exclusive_ns"] for row in rows), reverse=True)]
 
         def cells(row):
-            texts = expect(row, None, whole, unit_of(total)[0])
+            texts = expect(row, whole, unit_of(total)[0])
             return tuple(texts[column] for column in columns)
 
         # The root's row has waited outside all probes, which is no part of the whole.
@@ -238,12 +238,12 @@ def test_every_number_of_a_table_is_that_of_the_report(measured, tmp_path, by, p
 
 TREE_80 = """\
  1tree 2reverse 3flat 4locations 5timeline 6communication 7diff 8quality
-    ▼incl      % %parent     excl   calls  call tree (seconds)
-    1.000  100.0   100.0                   ▾ [total]
-    1.000  100.0   100.0    0.300       1  └ ▾ main (main.c:10)
-    0.600   60.0    60.0    0.300       1    ├ ▾ solve (solve.c:20)
-    0.300   30.0    50.0    0.290       2    │ └ ▸ multiply (solve.c:40)
-    0.100   10.0    10.0    0.059       1    └ ▸ output (output.c:5)
+    ▼incl  incl%  excl%     excl   calls  call tree (seconds)
+    1.000  100.0                          ▾ [total]
+    1.000  100.0   30.0    0.300       1  └ ▾ main (main.c:10)
+    0.600   60.0   30.0    0.300       1    ├ ▾ solve (solve.c:20)
+    0.300   30.0   29.0    0.290       2    │ └ ▸ multiply (solve.c:40)
+    0.100   10.0    5.9    0.059       1    └ ▸ output (output.c:5)
 """
 
 
@@ -264,7 +264,7 @@ def test_screen_of_200_columns(archives, tmp_path):
         terminal.keys("+")
         terminal.wait_for("swap")
         columns, rows = table(terminal.screen())
-        assert columns == ["incl", "%", "%parent", "excl", "calls", "below", "steps", "excl"]
+        assert columns == ["incl", "incl%", "excl%", "excl", "calls", "below", "steps", "excl"]
         # three steps a ms
         assert [(row["label"], row["incl"], row["below"], row["steps"]) for row in rows] == [
             ("[total]", "1.000", "1", "3000"),
@@ -388,14 +388,14 @@ def test_columns_marks_and_back(archives, tmp_path):
         terminal.view("--threshold", "0", archives[0], until="output")
         terminal.keys("c", "C-u")
         terminal.type("calls, excl")
-        terminal.wait_for("there are: incl,%,")  # above what is asked
+        terminal.wait_for("there are: incl,incl%,")  # above what is asked
         terminal.keys("Enter")
-        terminal.wait_gone("%parent")
+        terminal.wait_gone("excl%")
         assert table(terminal.screen())[0] == ["calls", "excl"]
         terminal.keys("c", "C-u")
         terminal.type("nonsense")
         terminal.keys("Enter")
-        terminal.wait_for("no column nonsense; there are: incl,%,")
+        terminal.wait_for("no column nonsense; there are: incl,incl%,")
         terminal.keys("Down", "Down", "m")
         terminal.wait_for("Mark this line")
         terminal.keys("Enter")
@@ -434,4 +434,4 @@ def test_long_words_are_said_in_full(archives, tmp_path):
         terminal.type("nonsense")
         terminal.keys("Enter")
         said = " ".join(terminal.wait_for("no column nonsense").split())
-        assert "no column nonsense; there are: incl,%," in said and "steps:excl" in said
+        assert "no column nonsense; there are: incl, incl%," in said and "steps:excl" in said

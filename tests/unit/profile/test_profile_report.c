@@ -105,18 +105,19 @@ static void test_tree(void **state)
 
 	assert_int_equal(report_hot(style, &defaults, NULL, p), 0);
 	assert_int_equal(print_tree(style, &defaults, profile_nodes(p), profile_count(p)), 0);
-	close_screen(&screen, "hot      kernel 50 %, leaf 50 % of CPU\n"
-			      "\n"
-			      "     incl      %      cpu     wait   calls samples  call tree (seconds)\n"
-			      "    4.000  100.0                                    [total]\n"
-			      "    4.000  100.0                                    `-[main]\n"
-			      "    2.990   74.8                                      |-[step]\n"
-			      "    2.990   74.8                                      | [solve]\n"
-			      "    1.490   37.2                                      | |-[helper]\n"
-			      "    1.490   37.2    1.490                      149    | | `-leaf:prog.c:91\n"
-			      "    1.000   25.0    1.000                      100    | |-kernel:prog.c:7\n"
-			      "    0.500   12.5    0.500                       50    | `-kernel:prog.c:8\n"
-			      "    1.000   25.0             1.000       5            `-wait (regions.c:1)\n");
+	close_screen(&screen,
+		"hot      kernel 50 %, leaf 50 % of CPU\n"
+		"\n"
+		"     incl  incl%  excl%      cpu     wait   calls samples  call tree (seconds)\n"
+		"    4.000  100.0                                           [total]\n"
+		"    4.000  100.0                                           `-[main]\n"
+		"    2.990   74.8                                             |-[step]\n"
+		"    2.990   74.8                                             | [solve]\n"
+		"    1.490   37.2                                             | |-[helper]\n"
+		"    1.490   37.2   37.2    1.490                      149    | | `-leaf:prog.c:91\n"
+		"    1.000   25.0   25.0    1.000                      100    | |-kernel:prog.c:7\n"
+		"    0.500   12.5   12.5    0.500                       50    | `-kernel:prog.c:8\n"
+		"    1.000   25.0   25.0             1.000       5            `-wait (regions.c:1)\n");
 	profile_free(p);
 }
 
@@ -152,15 +153,15 @@ static void test_threshold(void **state)
 	assert_int_equal(print_tree(open_screen(&screen), &options, profile_nodes(p), profile_count(p)), 0);
 	close_screen(&screen,
 		"\n"
-		"     incl      %      cpu     wait   calls samples  call tree (seconds)\n"
-		"    4.000  100.0                                    [total]\n"
-		"    4.000  100.0                                    `-[main]\n"
-		"    2.990   74.8                                      |-[step]\n"
-		"    2.990   74.8                                      | [solve]\n"
-		"    1.490   37.2                                      | |-[helper]\n"
-		"    1.000   25.0    1.000                      100    | |-kernel:prog.c:7\n"
-		"    0.500   12.5                                      | `-(1 more below 20 %)\n"
-		"    1.000   25.0             1.000       5            `-wait (regions.c:1)\n");
+		"     incl  incl%  excl%      cpu     wait   calls samples  call tree (seconds)\n"
+		"    4.000  100.0                                           [total]\n"
+		"    4.000  100.0                                           `-[main]\n"
+		"    2.990   74.8                                             |-[step]\n"
+		"    2.990   74.8                                             | [solve]\n"
+		"    1.490   37.2                                             | |-[helper]\n"
+		"    1.000   25.0   25.0    1.000                      100    | |-kernel:prog.c:7\n"
+		"    0.500   12.5                                             | `-(1 more below 20 %)\n"
+		"    1.000   25.0   25.0             1.000       5            `-wait (regions.c:1)\n");
 	profile_free(p);
 }
 
@@ -174,12 +175,13 @@ static void test_flat(void **state)
 
 	assert_int_equal(profile_flat(p, PROFILE_BY_FUNCTION, PROFILE_SORT_EXCLUSIVE, &flat), 0);
 	print_flat(open_screen(&screen), &options, &flat);
-	close_screen(&screen, "\n"
-			      "     incl      %      cpu     wait   calls samples  function (seconds)\n"
-			      "    1.500   37.5    1.500                      150  kernel:prog.c\n"
-			      "    1.490   37.2    1.490                      149  leaf:prog.c\n"
-			      "    1.000   25.0             1.000       5          wait (regions.c:1)\n"
-			      "(5 more below 0.5 %, together 0.010 s alone)\n");
+	close_screen(&screen,
+		"\n"
+		"     incl  incl%  excl%      cpu     wait   calls samples  function (seconds)\n"
+		"    1.500   37.5   37.5    1.500                      150  kernel:prog.c\n"
+		"    1.490   37.2   37.2    1.490                      149  leaf:prog.c\n"
+		"    1.000   25.0   25.0             1.000       5          wait (regions.c:1)\n"
+		"(5 more below 0.5 %, together 0.010 s alone)\n");
 	profile_tree_release(&flat);
 	profile_free(p);
 }
@@ -195,7 +197,7 @@ static void test_reverse(void **state)
 	assert_int_equal(print_tree(open_screen(&screen), &options, tree.nodes, tree.count), 0);
 	close_screen(&screen,
 		"\n"
-		"     time      %   calls samples  where time was spent, and who called it (seconds)\n"
+		"     time  time%   calls samples  where time was spent, and who called it (seconds)\n"
 		"    4.000  100.0             300  [total]\n"
 		"    1.500   37.5             150  |-kernel:prog.c\n"
 		"    1.500   37.5             150  | `-[solve]\n"
@@ -389,18 +391,21 @@ static void test_json(void **state)
 		"\"\",\"line\":0,"
 		"\"module\":\"\",\"calls\":0,\"skipped\":0,\"samples\":0,"
 		"\"inclusive_ns\":1000,\"exclusive_ns\":400,\"blocked_ns\":0,\"ready_ns\":0,\"idle_ns\":0,"
+		"\"idle_alone_ns\":0,"
 		"\"guess\":false,\"python\":"
 		"false,\"mpi\":false},"
 		"\n{\"id\":1,\"parent\":0,\"depth\":1,\"name\":\"a\\\"b,\\u000a\\u001b[1m\",\"kind\":"
 		"\"probe\","
 		"\"file\":\"regions.c\",\"line\":1,\"module\":\"\",\"calls\":2,\"skipped\":0,\"samples\":0,"
 		"\"inclusive_ns\":600,\"exclusive_ns\":400,\"blocked_ns\":0,\"ready_ns\":0,\"idle_ns\":0,"
+		"\"idle_alone_ns\":0,"
 		"\"guess\":false,\"python\":false,"
 		"\"mpi\":false}"
 		","
 		"\n{\"id\":2,\"parent\":1,\"depth\":2,\"name\":\"\\ufffd;\",\"kind\":\"probe\","
 		"\"file\":\"regions.c\",\"line\":1,\"module\":\"\",\"calls\":1,\"skipped\":0,\"samples\":0,"
 		"\"inclusive_ns\":200,\"exclusive_ns\":200,\"blocked_ns\":0,\"ready_ns\":0,\"idle_ns\":0,"
+		"\"idle_alone_ns\":0,"
 		"\"guess\":false,\"python\":false,"
 		"\"mpi\":false}"
 		"]");
@@ -415,13 +420,13 @@ static void test_csv(void **state)
 
 	assert_int_equal(print_tree(open_screen(&screen), &options, profile_nodes(p), profile_count(p)), 0);
 	close_screen(&screen, "depth,path,name,kind,file,line,module,calls,skipped,samples,"
-			      "inclusive_ns,exclusive_ns,blocked_ns,ready_ns,idle_ns,guess\n"
-			      "0,\"[total]\",\"[total]\",root,\"\",0,\"\",0,0,0,1000,400,0,0,0,0\n"
+			      "inclusive_ns,exclusive_ns,blocked_ns,ready_ns,idle_ns,idle_alone_ns,guess\n"
+			      "0,\"[total]\",\"[total]\",root,\"\",0,\"\",0,0,0,1000,400,0,0,0,0,0\n"
 			      "1,\"[total];a\"\"b,\n\033[1m\",\"a\"\"b,\n\033[1m\",probe,\"regions.c\",1,"
-			      "\"\",2,0,0,600,400,0,0,0,0\n"
+			      "\"\",2,0,0,600,400,0,0,0,0,0\n"
 			      "2,\"[total];a\"\"b,\n\033[1m;\xef\xbf\xbd;\",\"\xef\xbf\xbd;\",probe,"
 			      "\"regions.c\",1,\"\",1,0,0,200,200,0,"
-			      "0,0,0\n");
+			      "0,0,0,0\n");
 	profile_free(p);
 }
 
@@ -433,10 +438,10 @@ static void test_text_names(void **state)
 
 	assert_int_equal(print_tree(open_screen(&screen), &defaults, profile_nodes(p), profile_count(p)), 0);
 	close_screen(&screen, "\n"
-			      "     incl      %     excl   calls samples  call tree (microseconds)\n"
-			      "    1.000  100.0    0.400                  [total]\n"
-			      "    0.600   60.0    0.400       2          `-a\"b,??[1m (regions.c:1)\n"
-			      "    0.200   20.0    0.200       1            `-\xff; (regions.c:1)\n");
+			      "     incl  incl%  excl%     excl   calls samples  call tree (microseconds)\n"
+			      "    1.000  100.0   40.0    0.400                  [total]\n"
+			      "    0.600   60.0   40.0    0.400       2          `-a\"b,??[1m (regions.c:1)\n"
+			      "    0.200   20.0   20.0    0.200       1            `-\xff; (regions.c:1)\n");
 	profile_free(p);
 }
 

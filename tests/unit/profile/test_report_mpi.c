@@ -66,12 +66,12 @@ static void test_functions(void **state)
 	assert_int_equal(report_mpi(open_screen(&screen, 80), &options, p), 0);
 	close_screen(&screen,
 		"\n"
-		"   calls     time      %     mean      max@rank     sent  function (us, bytes)\n"
+		"   calls     time  time%     mean      max@rank     sent  function (us, bytes)\n"
 		"       4   20.000   20.0    5.000    8.000@3          32  MPI_Allreduce\n"
 		"      10   20.000   20.0    5.000    8.000@3              MPI_Recv\n"
 		"      10   10.000   10.0    2.500    4.000@3        1000  MPI_Send\n"
 		"\n"
-		"     time      %   calls      mean       max  call path to MPI (us, bytes)\n"
+		"     time  time%   calls      mean       max  call path to MPI (us, bytes)\n"
 		"   50.000   50.0      24    2.1 us    8.0 us  [MPI]\n"
 		"   50.000   50.0      24    2.1 us    8.0 us  `-[main]\n"
 		"   20.000   20.0       4    5.0 us    8.0 us    |-MPI_Allreduce\n"

@@ -194,7 +194,7 @@ static void test_columns(void **state)
 
 	assert_cell(&f, SOLVE, FIELD_INCLUSIVE, "0.900");
 	assert_cell(&f, SOLVE, FIELD_PERCENT, "90.0");
-	assert_cell(&f, KERNEL, FIELD_OF_PARENT, "85.7");
+	assert_cell(&f, ADD, FIELD_PERCENT_ALONE, "40.0");
 	assert_cell(&f, KERNEL, FIELD_EXCLUSIVE, "");
 	assert_cell(&f, SOLVE, FIELD_CALLS, "4");
 	assert_cell(&f, SOLVE, FIELD_CHILD_CALLS, "6");
@@ -202,12 +202,12 @@ static void test_columns(void **state)
 	assert_cell(&f, ADD, FIELD_SAMPLES, "40");
 	assert_true(isnan(tree_view_value(&f, ADD, FIELD_RATE)));
 	assert_true(isnan(tree_view_value(&f, ADD, TREE_METRICS)));
-	/* incl 9, % 7, excl 9, calls 8, samples 8, and 34 for the name */
-	assert_int_equal(tree_view_layout(&f, 2 + 9 + 7 + 9 + 8 + 34, columns, 16), 4);
-	assert_int_equal(columns[3], FIELD_CALLS);
+	/* incl 9, incl% 7, excl% 7, excl 9, calls 8, samples 8, and 34 for the name */
+	assert_int_equal(tree_view_layout(&f, 2 + 9 + 7 + 7 + 9 + 8 + 34, columns, 16), 5);
+	assert_int_equal(columns[4], FIELD_CALLS);
 	assert_int_equal(tree_view_sort(&f, FIELD_SAMPLES, false), 0);
-	assert_int_equal(tree_view_layout(&f, 2 + 9 + 7 + 9 + 8 + 34, columns, 16), 4);
-	assert_int_equal(columns[3], FIELD_SAMPLES);
+	assert_int_equal(tree_view_layout(&f, 2 + 9 + 7 + 7 + 9 + 8 + 34, columns, 16), 5);
+	assert_int_equal(columns[4], FIELD_SAMPLES);
 	assert_int_equal(tree_view_layout(&f, 10, columns, 16), 1); /* that of the order always */
 	tree_view_release(&f);
 	free(m);
