@@ -178,7 +178,7 @@ def test_calling_lines(measured, open_view):
     seen = 0
     for line, row in rows.items():
         if line in lines and row["incl"]:
-            assert row["incl"] == "%.1f" % (100 * lines[line]["inclusive_ns"] / whole(flat)), line
+            assert row["incl"] == "%.1f" % (100 * (lines[line]["inclusive_ns"] - lines[line]["idle_ns"]) / whole(flat)), line
             seen += 1
     assert seen >= 2
     calls = next(line for line, text in enumerate(PROGRAM.splitlines(), 1) if "sum += hot" in text)
