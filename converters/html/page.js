@@ -143,10 +143,10 @@ const functions = data.functions.map((row, index) => ({
 const number = (n) => n ? n.toLocaleString("en") : "";
 const columns = [
 	{title: "Function", key: (f) => f.name, text: true},
-	...data.fields.filter((key) => key !== "idle_ns").flatMap((key) => {
+	...data.fields.filter((key) => !key.startsWith("idle")).flatMap((key) => {
 		const name = key.replace("_ns", ""), title = name[0].toUpperCase() + name.slice(1).replaceAll("_", " ");
 		const column = name === key ? {title, show: number} : {title: `${title} ${unitName}`, show: name === "blocked" || name === "ready" ? (ns) => ns ? time(ns) : "" : time};
-		const share_of_all = {title: "Excl. %", key: (f) => f.exclusive, show: (ns) => share(ns, data.total).toFixed(1)};
+		const share_of_all = {title: "Excl. %", key: (f) => f.exclusive + f.blocked - f.idle_alone, show: (ns) => share(ns, data.total).toFixed(1)};
 		return [{...column, key: (f) => f[name]}, ...(name === "exclusive" ? [share_of_all] : [])];
 	}),
 	...data.metrics.flatMap((m, i) => ["inclusive", "exclusive"].map((part, k) => (

@@ -84,12 +84,16 @@ def check_table(saw, experiment):
                                            r["calls"], r["samples"]]
         for r in report["rows"]
     }
+    reported = {(r["name"], r["module"], r["file"]): r for r in report["rows"]}
+    whole = sum(r["exclusive_ns"] + r["blocked_ns"] - r["idle_alone_ns"] for r in report["rows"])
     unit = {"s": 1e9, "ms": 1e6, "µs": 1e3}[saw["columns"][1].split()[1]]
     seen = {}
     for cells in saw["tables"]["first"]:
         values = [int(cells[i][1]) for i in (1, 2, 4, 5, 6, 7)]
         seen[cells[0][1], cells[-2][1], cells[-1][1]] = values
         assert cells[0][0] == cells[0][1]
+        row = reported[cells[0][1], cells[-2][1], cells[-1][1]]
+        assert abs(float(cells[3][0]) - (row["exclusive_ns"] + row["blocked_ns"] - row["idle_alone_ns"]) * 100 / whole) < 0.06
         for i in (1, 2):
             assert cells[i][0] == "%.3f" % (int(cells[i][1]) / unit) or abs(float(cells[i][0]) - int(cells[i][1]) / unit) < 6e-4
     assert seen == rows
