@@ -27,7 +27,7 @@ static void catch_signals(void)
 		if (!sigaction(numbers[i], NULL, &before) && before.sa_handler != SIG_IGN)
 			sigaction(numbers[i], &action, NULL);
 	signal(SIGXFSZ, SIG_IGN); /* a write that fails is reported as an error */
-	signal(SIGPIPE, SIG_IGN);
+	sigaction(SIGPIPE, &action, NULL); /* `| head` ends it quietly, whatever was inherited */
 }
 
 struct screen {

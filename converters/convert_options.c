@@ -230,11 +230,13 @@ static int check(struct convert_options *options, const bool *given, int argc, c
 	if (!options->converter)
 		return convert_failed(
 			"no format given: use --to with one of %s", list_formats(0, known, sizeof(known)));
-	if (!options->out || !*options->out)
+	if (!options->out)
 		return wrong("no output given", NULL,
 			options->converter->kind == CONVERT_FILE ? "-o FILE, or -o -" : "-o OUTPUT");
 	if (options->to <= options->from)
-		return convert_failed("--until: use a time later than that of --from");
+		return convert_failed(
+			"--from %gs --until %gs: nothing lies between; use a later time for --until",
+			(double)options->from * 1e-9, (double)options->to * 1e-9);
 	if (options->to == UINT64_MAX)
 		options->to = 0;
 	return check_takes(options, given);
@@ -301,11 +303,9 @@ int convert_options_parse(struct convert_options *options, int argc, char **argv
 
 	*options = (struct convert_options){
 		.look = {.mode = PROFILE_FUNCTION, .threshold = -1}, .to = UINT64_MAX};
-	opterr = 0;
-	while ((option = getopt_long(argc, argv, "t:o:fqj:h", known_options, NULL)) != -1) {
+	while ((option = argument_next(argc, argv, "t:o:fqj:h", known_options, text)) != -1) {
 		if (option == '?')
-			return convert_failed(
-				"%s; see hybrid-convert --help", argument_refused(known_options, argv, text));
+			return convert_failed("%s; see hybrid-convert --help", text);
 		r = take(options, option);
 		if (r)
 			return r;

@@ -171,7 +171,7 @@ const char *output_name(const struct output *output)
 
 int output_check(const struct output *output)
 {
-	if (!output->error || output->error == EINTR) /* the signal is reported elsewhere */
+	if (!output->error || output->error == EINTR || output->error == EPIPE) /* a signal ends us */
 		return output->error ? -1 : 0;
 	return convert_failed("%s: cannot be written: %s", output_name(output), strerror(output->error));
 }

@@ -29,7 +29,8 @@ static void suggest(const struct option *options, const char *word, char text[AR
 			text + n, ARGUMENT_TEXT - n, "%s--%s", i ? ", " : "; similar: ", names[near[i]]);
 }
 
-const char *argument_refused(const struct option *options, char *const *argv, char text[ARGUMENT_TEXT])
+/* What getopt_long() has just returned '?' for. */
+static void refuse(const struct option *options, char *const *argv, char text[ARGUMENT_TEXT])
 {
 	const char *word = argv[optind - 1], *name = optopt ? argument_name(options, optopt) : NULL;
 	size_t length = strcspn(word, "=");
@@ -44,10 +45,24 @@ const char *argument_refused(const struct option *options, char *const *argv, ch
 	if (name) {
 		snprintf(text, ARGUMENT_TEXT, "%s: %s", own,
 			is_long && word[length] ? "takes no value" : "its value is missing");
-		return text;
+		return;
 	}
 	snprintf(text, ARGUMENT_TEXT, "%s: no such option", own);
 	if (is_long)
 		suggest(options, own + strspn(own, "-"), text);
-	return text;
+}
+
+int argument_next(int argc, char *const *argv, const char *shorts, const struct option *options,
+	char text[ARGUMENT_TEXT])
+{
+	int option;
+
+	opterr = 0;
+	option = getopt_long(argc, argv, shorts, options, NULL);
+	if (option == '?')
+		refuse(options, argv, text);
+	if (option == -1 || !optarg || *optarg)
+		return option;
+	snprintf(text, ARGUMENT_TEXT, "--%s: its value is empty", argument_name(options, option));
+	return '?';
 }

@@ -13,9 +13,9 @@
 /* The long name of the option with that `val`; NULL: there is none. */
 const char *argument_name(const struct option *options, int value);
 
-/* What is wrong with what getopt_long() has just returned '?' for, with names that are near. Returns `text`.
- */
-const char *argument_refused(const struct option *options, char *const *argv, char text[ARGUMENT_TEXT]);
+/* getopt_long(). '?': `text` says what is wrong, with names that are near; an empty value is wrong, too. */
+int argument_next(int argc, char *const *argv, const char *shorts, const struct option *options,
+	char text[ARGUMENT_TEXT]);
 
 /* ---- Values. Each function: NULL, or what a user is to give instead. */
 

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <getopt.h>
+#include <signal.h>
 #include <stdlib.h>
 
 #include "base/argument.h"
@@ -159,8 +160,7 @@ static int parse(int argc, char **argv, struct out *out, unsigned *what)
 	char text[ARGUMENT_TEXT];
 	int option;
 
-	opterr = 0;
-	while ((option = getopt_long(argc, argv, "h", options, NULL)) != -1) {
+	while ((option = argument_next(argc, argv, "h", options, text)) != -1) {
 		switch (option) {
 		case OPTION_JSON:
 			out->json = true;
@@ -173,8 +173,7 @@ static int parse(int argc, char **argv, struct out *out, unsigned *what)
 			puts("hybrid-dump " HYBRID_VERSION);
 			return STATUS_OK;
 		case '?':
-			fprintf(stderr, "hybrid-dump: %s\nhybrid-dump: try --help\n",
-				argument_refused(options, argv, text));
+			fprintf(stderr, "hybrid-dump: %s; see hybrid-dump --help\n", text);
 			return STATUS_USAGE;
 		default:
 			*what |= (unsigned)option;
@@ -192,6 +191,8 @@ int main(int argc, char **argv)
 	struct out out = {.file = stdout};
 	unsigned what = 0;
 	int status = parse(argc, argv, &out, &what);
+
+	signal(SIGPIPE, SIG_DFL); /* `| head` ends it quietly, whatever was inherited */
 
 	if (status < 0)
 		status = dump(&out, argv[optind], what ? what : SHOW_ALL);

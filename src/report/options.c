@@ -222,10 +222,8 @@ static void set_option(struct report_options *o, int c)
 	}
 }
 
-static int parse_option(struct report_options *o, int c, char *const *argv, int *sort)
+static int parse_option(struct report_options *o, int c, const char *refused, int *sort)
 {
-	char text[ARGUMENT_TEXT];
-
 	switch (c) {
 	case OPTION_FLAT:
 		return parse_flat(o, optarg);
@@ -236,10 +234,11 @@ static int parse_option(struct report_options *o, int c, char *const *argv, int 
 	case OPTION_FOLD_OUTLIERS:
 		return parse_outliers(o, optarg);
 	case '?':
-		fprintf(stderr, "hybrid-report: %s; see hybrid-report --help\n",
-			argument_refused(long_options, argv, text));
+		fprintf(stderr, "hybrid-report: %s; see hybrid-report --help\n", refused);
 		return -1;
 	}
+	if ((c == OPTION_JSON && o->output == REPORT_CSV) || (c == OPTION_CSV && o->output == REPORT_JSON))
+		return report_failed("--json and --csv exclude each other: leave one out");
 	if (c >= OPTION_VIEW && c < OPTION_FLAT)
 		o->view = (enum report_view)(c - OPTION_VIEW);
 	set_option(o, c);
@@ -303,11 +302,11 @@ static int check(struct report_options *o, int sort)
 
 int report_options_parse(struct report_options *o, int argc, char **argv)
 {
+	char text[ARGUMENT_TEXT];
 	int c, sort = -1;
 
 	*o = (struct report_options){.look = {.colour = -1, .threshold = -1}, .fold_spread = 5};
-	opterr = 0;
-	while ((c = getopt_long(argc, argv, "hm:", long_options, NULL)) != -1) {
+	while ((c = argument_next(argc, argv, "hm:", long_options, text)) != -1) {
 		if (c == 'h') {
 			fputs(help_text, stdout);
 			return 1;
@@ -316,7 +315,7 @@ int report_options_parse(struct report_options *o, int argc, char **argv)
 			puts("hybrid-report " HYBRID_VERSION);
 			return 1;
 		}
-		if (parse_option(o, c, argv, &sort))
+		if (parse_option(o, c, text, &sort))
 			return -1;
 	}
 	o->paths = argv + optind;

@@ -415,11 +415,9 @@ int options_parse(int argc, char **argv, struct options *ret)
 	char text[ARGUMENT_TEXT];
 	int option, result;
 
-	opterr = 0;
-	while ((option = getopt_long(argc, argv, "+o:r:m:e:qh", long_options, NULL)) != -1) {
+	while ((option = argument_next(argc, argv, "+o:r:m:e:qh", long_options, text)) != -1) {
 		if (option == '?')
-			return message(
-				"%s; see hybrid-run --help", argument_refused(long_options, argv, text));
+			return message("%s; see hybrid-run --help", text);
 		result = set_option(&o, option, optarg);
 		if (result != OPTIONS_OK)
 			return result;

@@ -119,9 +119,8 @@ static void set_option(struct view_options *o, int c)
 	}
 }
 
-static int parse_option(struct view_options *o, int c, char *const *argv)
+static int parse_option(struct view_options *o, int c, const char *refused)
 {
-	char text[ARGUMENT_TEXT];
 	const char *wanted;
 
 	switch (c) {
@@ -130,8 +129,7 @@ static int parse_option(struct view_options *o, int c, char *const *argv)
 	case OPTION_VIEW:
 		return parse_view(o, optarg);
 	case '?':
-		fprintf(stderr, "hybrid-view: %s; see hybrid-view --help\n",
-			argument_refused(long_options, argv, text));
+		fprintf(stderr, "hybrid-view: %s; see hybrid-view --help\n", refused);
 		return -1;
 	}
 	set_option(o, c);
@@ -141,11 +139,11 @@ static int parse_option(struct view_options *o, int c, char *const *argv)
 
 int view_options_parse(struct view_options *o, int argc, char **argv)
 {
+	char text[ARGUMENT_TEXT];
 	int c;
 
 	*o = (struct view_options){.look = {.threshold = 0.5, .colour = -1}, .mouse = true};
-	opterr = 0;
-	while ((c = getopt_long(argc, argv, "hm:", long_options, NULL)) != -1) {
+	while ((c = argument_next(argc, argv, "hm:", long_options, text)) != -1) {
 		if (c == 'h') {
 			fputs(help_text, stdout);
 			return 1;
@@ -154,7 +152,7 @@ int view_options_parse(struct view_options *o, int argc, char **argv)
 			printf("hybrid-view %s\n", HYBRID_VERSION);
 			return 1;
 		}
-		if (parse_option(o, c, argv))
+		if (parse_option(o, c, text))
 			return -1;
 	}
 	o->paths = argv + optind;

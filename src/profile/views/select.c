@@ -91,9 +91,12 @@ void selection_nothing(const struct selection *s, const char *path, char *text, 
 {
 	if (s->process || s->thread)
 		snprintf(text, size,
-			"no such process or thread in %.300s; --flat=thread shows which there are", path);
+			"no such process or thread in %.300s; hybrid-report --flat=thread shows which there "
+			"are",
+			path);
 	else if (!s->ranks)
 		snprintf(text, size, "no rank of MPI in %.300s; leave --over-ranks out", path);
 	else
-		snprintf(text, size, "no such rank in %.300s; --flat=rank shows which there are", path);
+		snprintf(text, size,
+			"no such rank in %.300s; hybrid-report --flat=rank shows which there are", path);
 }

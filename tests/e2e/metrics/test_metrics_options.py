@@ -102,7 +102,7 @@ def test_refuses_events(tmp_path, options, line, state):
     (["-m", "involuntary_switch"], "involuntary_switch: no such metric; similar: rusage::involuntary_switches"),
     (["-m", "rusage::minor_fault"], "rusage::minor_fault: no such metric; similar: rusage::minor_faults"),
     (["-m", "io::read_chars,memory::residnt"], "memory::residnt: no such metric; similar: memory::resident"),
-    (["-m", ""], "-m: a name is missing; "),
+    (["-m", ""], "--metric: its value is empty; "),
     (["-m", "io::read_chars,"], "-m: a name is missing; "),
     (["-m", "a,,b"], "-m: a name is missing; "),
     (["-m", "x" * 128], "-m: not the name of a metric; "),

@@ -261,7 +261,7 @@ def test_ratio_first_goes_by_time_for_shares(three):
     ("x = 1 / perf::PAGE-FAULT", "there is no metric perf::PAGE"),
     ("time = 3", "time: there is a metric of that name already"),
     ("x = (1", "a ) is missing at the end"),
-    ("", "a name is missing"),
+    ("", "--metric: its value is empty"),
 ])
 def test_wrong_metric(three, option, said):
     assert said in wrong(three, "--metric", option)

@@ -320,7 +320,7 @@ def test_wrong_usage(arguments, says):
 def test_wrong_option():
     result = run(HYBRID_DUMP, "--nothing", ".")
     assert (result.returncode, result.stdout) == (2, "")
-    assert "--nothing" in result.stderr and result.stderr.endswith("hybrid-dump: try --help\n")
+    assert "--nothing" in result.stderr and result.stderr.endswith("; see hybrid-dump --help\n")
 
 
 @pytest.mark.parametrize("option", ["--help", "--version"])
