@@ -190,10 +190,10 @@ int main(int argc, char **argv)
 {
 	struct out out = {.file = stdout};
 	unsigned what = 0;
-	int status = parse(argc, argv, &out, &what);
+	int status;
 
 	signal(SIGPIPE, SIG_DFL); /* `| head` ends it quietly, whatever was inherited */
-
+	status = parse(argc, argv, &out, &what);
 	if (status < 0)
 		status = dump(&out, argv[optind], what ? what : SHOW_ALL);
 	if (fflush(stdout) || ferror(stdout)) {

@@ -77,8 +77,7 @@ static double *hot_values(
 		.set = set,
 		.nodes = flat->nodes,
 		.values = flat->values,
-		.count = flat->count,
-		.idle = flat->idle};
+		.count = flat->count};
 
 	for (size_t i = 0; values && column == SIZE_MAX && i < flat->count; i++)
 		values[i] = (double)flat->nodes[i].exclusive;

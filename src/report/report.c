@@ -91,7 +91,6 @@ static int print_view(struct style *style, const struct report_options *o, const
 	sheet.count = view.count;
 	sheet.nodes = view.nodes;
 	sheet.values = view.values;
-	sheet.idle = view.idle;
 	if (is_ordered(o, set)) {
 		weights = sheet_weights(sheet, !sheet.is_tree && o->sort != PROFILE_SORT_INCLUSIVE);
 		r = !weights ? HYB_ENOMEM

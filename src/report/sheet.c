@@ -91,12 +91,14 @@ void sheet_set_whole(struct sheet *s, uint64_t time, uint64_t idle)
 /* What is idle is no part of the whole: threads that only wait must not hide others. */
 static void find_time(struct sheet *s)
 {
-	uint64_t time = 0;
+	uint64_t time = 0, idle = 0;
 
-	for (size_t i = 0; !s->is_tree && i < s->count; i++)
+	for (size_t i = 0; !s->is_tree && i < s->count; i++) {
 		time += s->nodes[i].exclusive + s->nodes[i].blocked;
+		idle += s->nodes[i].idle_alone;
+	}
 	if (!s->is_tree)
-		sheet_set_whole(s, time, s->idle);
+		sheet_set_whole(s, time, idle);
 	else if (s->count)
 		sheet_set_whole(s, sheet_values(s, 0).inclusive, sheet_values(s, 0).idle);
 }
@@ -215,7 +217,6 @@ struct field_row sheet_row(const struct sheet *s, size_t i)
 	row.now = sheet_values(s, i);
 	if (s->overflows)
 		row.now.samples = s->values[i * s->metrics + s->set->shown[0]].samples;
-	row.root = s->is_tree && !i;
 	row.messages = n->messages;
 	row.sent = n->sent;
 	row.received = n->received;

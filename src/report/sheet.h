@@ -35,7 +35,6 @@ struct sheet {
 	const struct profile_value *values;
 	size_t count;
 	bool is_tree;
-	uint64_t idle; /* of a table: as in struct profile_tree */
 	/* Of a difference: its sides, and (after) the sheet of before; else NULL. */
 	const struct profile_diff_pair *pairs;
 	struct sheet *base;

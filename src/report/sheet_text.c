@@ -388,9 +388,6 @@ static int put_field(const struct sheet *s, const struct style *style, const str
 		text = figure_value(&s->set->items[c->metric], value, s->units[c->metric], buffer);
 	else
 		text = field_text(c->field, value, style->unit, buffer);
-	if (s->view == FIELD_FLAT && c->metric == SIZE_MAX && c->field->form == FIELD_SHARE &&
-		value >= 100.05)
-		text = ""; /* a row that has waited */
 	return put_cell(style, text, c->width, c->hot ? c->field->heat(row) * 100 : 0);
 }
 

@@ -88,8 +88,7 @@ static struct field_row row_of(const struct tree_view *f, uint32_t node, unsigne
 	struct field_row row = {.now = pair ? pair->after : field_values_of_node(n),
 		.before = pair ? &pair->before : NULL,
 		.whole = f->source.whole,
-		.child_calls = f->source.child_calls[node],
-		.root = !node};
+		.child_calls = f->source.child_calls[node]};
 
 	if (column == FIELD_RATE) { /* the only one that takes long to know */
 		row.rate = rate(f, node);

@@ -20,9 +20,7 @@ static double difference(uint64_t after, uint64_t before)
 
 static double percent(const struct field_row *row)
 {
-	double p = share((double)(row->now.inclusive - row->now.idle), (double)row->whole);
-
-	return row->root && p > 100 ? 100 : p;
+	return share((double)(row->now.inclusive - row->now.idle), (double)row->whole);
 }
 
 static double percent_alone(const struct field_row *row)

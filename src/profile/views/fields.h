@@ -58,7 +58,6 @@ struct field_row {
 	uint64_t whole; /* ns that are 100 % */
 	uint64_t child_calls; /* of the nearest probes below */
 	double rate, rate_of_all; /* NAN: not known */
-	bool root; /* has no more than all */
 	uint64_t messages, sent, received, least, most; /* as in struct profile_node */
 	const struct profile_spread *spread; /* over so many `ranks`; NULL: not known */
 	uint64_t ranks;

@@ -73,7 +73,6 @@ struct flat {
 	size_t metrics;
 	struct profile_value *sums; /* by row of the table */
 	uint32_t *open; /* by row: nodes of it on the way from the root to where the walk is */
-	uint64_t idle; /* ns of all rows */
 };
 
 static struct profile_node row_identity(const struct flat *flat, uint32_t i)
@@ -225,7 +224,6 @@ static void add_inclusive(struct flat *flat)
 				wrap_add(&flat->sums[flat->row_of[i] * flat->metrics + k].inclusive,
 					flat->values[i * flat->metrics + k].inclusive);
 		}
-		flat->idle += n->idle_alone;
 		on = i;
 	}
 }
@@ -245,7 +243,7 @@ static bool is_shown(const struct flat *flat, size_t i)
 /* Takes the rows that are shown out of the table. */
 static struct profile_tree take_rows(struct flat *flat)
 {
-	struct profile_tree rows = {flat->table.nodes, flat->sums, 0, flat->metrics, flat->idle};
+	struct profile_tree rows = {flat->table.nodes, flat->sums, 0, flat->metrics};
 
 	for (size_t i = 1; i < flat->table.count; i++) {
 		if (!is_shown(flat, i))

@@ -36,7 +36,6 @@ struct profile_tree {
 	struct profile_value *values; /* as profile_values(); NULL: none */
 	size_t count;
 	size_t metrics;
-	uint64_t idle; /* of a table: ns of all rows that are no part of what 100 % is */
 };
 
 /*
