@@ -68,7 +68,8 @@ static double sort_value(const struct tree_view *f, uint32_t node)
 {
 	if (f->source.pairs && sorts_by_change(f))
 		return tree_view_size(f, node);
-	return tree_view_value(f, node, f->sort);
+	/* As in the report: what is idle does not count, and stands behind what does. */
+	return tree_view_value(f, node, f->sort == FIELD_INCLUSIVE ? FIELD_PERCENT : f->sort);
 }
 
 static int compare_sorted(const void *pa, const void *pb)

@@ -179,6 +179,29 @@ static void test_sort(void **state)
 	free(m);
 }
 
+/* As in the report: what only waited stands behind what was busy, however long it took. */
+static void test_order_of_idle(void **state)
+{
+	struct made *m = calloc(1, sizeof(*m));
+	struct tree_view f;
+
+	assert_non_null(m);
+	add(m, 0, PROFILE_ROOT, "[total]", 0);
+	add(m, 0, PROFILE_LEAF, "busy", 100);
+	add(m, 0, PROFILE_LEAF, "waits long", 0);
+	add(m, 0, PROFILE_LEAF, "waits", 0);
+	m->nodes[2].blocked = m->nodes[2].idle = m->nodes[2].idle_alone = 900;
+	m->nodes[3].blocked = m->nodes[3].idle = m->nodes[3].idle_alone = 500;
+	m->nodes[0].idle = 1400;
+	finish(m);
+	m->source.whole = 100;
+	f = plant(m);
+	assert_int_equal(tree_view_sort(&f, FIELD_INCLUSIVE, false), 0);
+	ASSERT_ROWS(&f, 0, 1, 2, 3);
+	tree_view_release(&f);
+	free(m);
+}
+
 static void assert_cell(const struct tree_view *f, uint32_t node, unsigned column, const char *expected)
 {
 	char text[FIGURE_SIZE];
@@ -530,6 +553,7 @@ int main(void)
 		cmocka_unit_test(test_open),
 		cmocka_unit_test(test_chain),
 		cmocka_unit_test(test_sort),
+		cmocka_unit_test(test_order_of_idle),
 		cmocka_unit_test(test_columns),
 		cmocka_unit_test(test_threshold),
 		cmocka_unit_test(test_hot_path_and_zoom),
